@@ -1,0 +1,76 @@
+// Package boundedfile reads the files the program takes as configuration or input (DECISIONS D5).
+//
+// Every such file is opened without blocking, found to be a regular file by its open descriptor,
+// and read up to a stated limit, so that a FIFO, a device or an endless file is refused at once.
+package boundedfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Reasons that callers branch on.
+var (
+	// ErrNotRegular means a directory, FIFO, device or socket.
+	ErrNotRegular = errors.New("is not a regular file")
+	// ErrTooLarge means more bytes than the limit.
+	ErrTooLarge = errors.New("exceeds")
+)
+
+// Size prints a limit the way messages name it: whole mebibytes, else bytes.
+type Size int64
+
+// MiB is 1,048,576 bytes.
+const MiB Size = 1 << 20
+
+// String gives "16 MiB" or "4096 bytes".
+func (s Size) String() string {
+	if s >= MiB && s%MiB == 0 {
+		return fmt.Sprintf("%d MiB", s/MiB)
+	}
+	return fmt.Sprintf("%d bytes", int64(s))
+}
+
+// Read gives the content of the regular file at path, at most limit bytes. A symbolic link is
+// followed. Errors name the path and wrap ErrNotRegular, ErrTooLarge, or what the system said.
+func Read(path string, limit Size) ([]byte, error) {
+	// A FIFO opened without O_NONBLOCK would wait for a writer that may never come, and a terminal
+	// opened without O_NOCTTY could become the one that controls this process.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+	if errors.Is(err, syscall.ENXIO) { // what opening a socket answers
+		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s %w", path, ErrNotRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadFrom(f, path, limit)
+}
+
+// ReadFrom gives all that r holds, at most limit bytes. Name is what errors call the source.
+func ReadFrom(r io.Reader, name string, limit Size) ([]byte, error) {
+	// One byte beyond the limit tells a source that ends there from one that goes on.
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		var failed *fs.PathError
+		if errors.As(err, &failed) { // it names the source too
+			err = failed.Err
+		}
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if int64(len(data)) > int64(limit) {
+		return nil, fmt.Errorf("%s %w %s", name, ErrTooLarge, limit)
+	}
+	return data, nil
+}

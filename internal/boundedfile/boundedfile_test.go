@@ -1,0 +1,117 @@
+package boundedfile_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/loomrun/loom/internal/boundedfile"
+)
+
+func TestSizesArePrintedAsMessagesNameThem(t *testing.T) {
+	for size, want := range map[boundedfile.Size]string{
+		0:                        "0 bytes",
+		4096:                     "4096 bytes",
+		boundedfile.MiB - 1:      "1048575 bytes",
+		boundedfile.MiB:          "1 MiB",
+		boundedfile.MiB + 1:      "1048577 bytes",
+		16 * boundedfile.MiB:     "16 MiB",
+		16*boundedfile.MiB + 512: "16777728 bytes",
+	} {
+		if got := size.String(); got != want {
+			t.Errorf("%d: got %q, want %q", int64(size), got, want)
+		}
+	}
+}
+
+func TestReadTakesExactlyTheLimit(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		size  int
+		limit boundedfile.Size
+		want  string // what the error says behind the path; "" where the file is read
+	}{
+		{"an empty file", 0, 8, ""},
+		{"an empty file, nothing allowed", 0, 0, ""},
+		{"a byte, nothing allowed", 1, 0, " exceeds 0 bytes"},
+		{"less than the limit", 7, 8, ""},
+		{"exactly the limit", 8, 8, ""},
+		{"one byte more", 9, 8, " exceeds 8 bytes"},
+		{"exactly 2 MiB (case 3)", 2 << 20, 2 * boundedfile.MiB, ""},
+		{"2 MiB and a byte (case 3)", 2<<20 + 1, 2 * boundedfile.MiB, " exceeds 2 MiB"},
+		{"exactly 16 MiB (1.7, case 22)", 16 << 20, 16 * boundedfile.MiB, ""},
+		{"16 MiB and a byte (1.7, case 22)", 16<<20 + 1, 16 * boundedfile.MiB, " exceeds 16 MiB"},
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		content := bytes.Repeat([]byte("x"), tc.size)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		data, err := boundedfile.Read(path, tc.limit)
+		if tc.want == "" {
+			if err != nil || !bytes.Equal(data, content) {
+				t.Errorf("%s: %d bytes, %v", tc.name, len(data), err)
+			}
+			continue
+		}
+		if !errors.Is(err, boundedfile.ErrTooLarge) || err.Error() != path+tc.want || data != nil {
+			t.Errorf("%s: %d bytes, %v", tc.name, len(data), err)
+		}
+	}
+}
+
+func TestReadSaysWhatIsMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none")
+	_, err := boundedfile.Read(path, boundedfile.MiB)
+	if !errors.Is(err, fs.ErrNotExist) || err.Error() != "open "+path+": no such file or directory" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadRefusesAFolder(t *testing.T) {
+	folder := t.TempDir()
+	_, err := boundedfile.Read(folder, boundedfile.MiB)
+	if !errors.Is(err, boundedfile.ErrNotRegular) || err.Error() != folder+" is not a regular file" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadFromNamesTheSource(t *testing.T) {
+	broken := errors.New("wire cut")
+	for _, tc := range []struct {
+		name   string
+		source io.Reader
+		limit  boundedfile.Size
+		want   string
+		is     error
+	}{
+		{"all of it", strings.NewReader("four"), 4, "", nil},
+		{"byte by byte", iotest.OneByteReader(strings.NewReader("four")), 4, "", nil},
+		{"too much", strings.NewReader("four"), 3, "standard input exceeds 3 bytes", boundedfile.ErrTooLarge},
+		{"without end (case 23)", endless{}, 2 * boundedfile.MiB, "standard input exceeds 2 MiB", boundedfile.ErrTooLarge},
+		{"broken", iotest.ErrReader(broken), 4, "read standard input: wire cut", broken},
+		{"a file that names itself", iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: broken}), 4, "read standard input: wire cut", broken},
+	} {
+		data, err := boundedfile.ReadFrom(tc.source, "standard input", tc.limit)
+		if tc.is == nil {
+			if err != nil || string(data) != "four" {
+				t.Errorf("%s: %q, %v", tc.name, data, err)
+			}
+			continue
+		}
+		if !errors.Is(err, tc.is) || err.Error() != tc.want || data != nil {
+			t.Errorf("%s: %q, %v", tc.name, data, err)
+		}
+	}
+}
+
+// endless is what a device such as /dev/zero is to a reader.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
