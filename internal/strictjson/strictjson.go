@@ -23,6 +23,10 @@ const (
 	MaxFactDepth = 64
 )
 
+// MaxParts bounds the values and member names of one input. Each takes about a hundred bytes of
+// memory, and a hostile input can have one in every two bytes.
+const MaxParts = 1 << 21
+
 // Reasons that callers branch on; an [*Error] wraps one of them or the reason of the syntax error.
 var (
 	// ErrEmpty means that there was no value at all.
@@ -31,6 +35,8 @@ var (
 	ErrNotUTF8 = errors.New("the input is not UTF-8")
 	// ErrTooDeep means nesting beyond the limit.
 	ErrTooDeep = errors.New("the JSON value is nested too deeply")
+	// ErrTooMany means more values and names than [MaxParts].
+	ErrTooMany = errors.New("the JSON value has too many parts")
 
 	errDuplicate = errors.New("a member is written twice")
 	errTrailing  = errors.New("something follows the JSON value")
@@ -76,6 +82,7 @@ type reader struct {
 	depth  int
 	tokens *jsontext.Decoder
 	cursor *document.Cursor
+	parts  int
 	open   []frame // a stack of the reader's own: the depth of the input is the sender's choice
 }
 
@@ -85,6 +92,11 @@ func (r *reader) read() (document.Value, error) {
 		token, err := r.tokens.ReadToken()
 		if err != nil {
 			return document.Value{}, r.failure(start, err)
+		}
+		if kind := token.Kind(); kind != jsontext.KindEndObject && kind != jsontext.KindEndArray {
+			if r.parts++; r.parts > MaxParts {
+				return document.Value{}, r.refuse(start, ErrTooMany)
+			}
 		}
 		value := document.Value{Place: r.cursor.At(start)}
 		switch token.Kind() {

@@ -393,3 +393,16 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// The memory of a tree is bounded by its parts, whatever the size of the input allows.
+func TestPartsAreBounded(t *testing.T) {
+	list := func(items int) []byte {
+		return []byte("[" + strings.TrimSuffix(strings.Repeat("0,", items), ",") + "]")
+	}
+	if v, err := strictjson.Parse(list(strictjson.MaxParts-1), 1); err != nil || len(v.Items) != strictjson.MaxParts-1 {
+		t.Errorf("the list and its items are %d parts: %v", strictjson.MaxParts, err)
+	}
+	if _, err := strictjson.Parse(list(strictjson.MaxParts), 1); !errors.Is(err, strictjson.ErrTooMany) {
+		t.Errorf("one part more: %v", err)
+	}
+}
