@@ -19,6 +19,10 @@ var (
 	ErrNotRegular = errors.New("is not a regular file")
 	// ErrTooLarge means more bytes than the limit.
 	ErrTooLarge = errors.New("exceeds")
+	// ErrSymbolicLink means a symbolic link at the end of the path of a private file.
+	ErrSymbolicLink = errors.New("is a symbolic link")
+	// ErrNotPrivate means a private file that somebody else owns, reads or writes.
+	ErrNotPrivate = errors.New("is not private; it must belong to you and have mode 0600")
 )
 
 // Size prints a limit the way messages name it: whole mebibytes, else bytes.
@@ -38,19 +42,39 @@ func (s Size) String() string {
 // Read gives the content of the regular file at path, at most limit bytes. A symbolic link is
 // followed. Errors name the path and wrap ErrNotRegular, ErrTooLarge, or what the system said.
 func Read(path string, limit Size) ([]byte, error) {
+	return read(path, limit, 0, func(fs.FileInfo) bool { return true })
+}
+
+// ReadPrivate is Read for a file that holds a secret: it must belong to the user of this process, and
+// nobody else may read or write it. A symbolic link at the end of the path is not followed, and it is
+// the open file that is judged, not the path. Errors may wrap ErrSymbolicLink and ErrNotPrivate too.
+func ReadPrivate(path string, limit Size) ([]byte, error) {
+	return read(path, limit, syscall.O_NOFOLLOW, func(info fs.FileInfo) bool {
+		const forbidden = (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky) &^ 0o600
+		owner, ok := info.Sys().(*syscall.Stat_t)
+		return ok && int(owner.Uid) == os.Geteuid() && info.Mode()&forbidden == 0
+	})
+}
+
+func read(path string, limit Size, flags int, fit func(fs.FileInfo) bool) ([]byte, error) {
 	// A FIFO opened without O_NONBLOCK would wait for a writer that may never come, and a terminal
 	// opened without O_NOCTTY could become the one that controls this process.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
-	if errors.Is(err, syscall.ENXIO) { // what opening a socket answers
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC|flags, 0)
+	switch {
+	case errors.Is(err, syscall.ENXIO): // what opening a socket answers
 		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
-	}
-	if err != nil {
+	case errors.Is(err, syscall.ELOOP) && flags&syscall.O_NOFOLLOW != 0:
+		return nil, fmt.Errorf("%s %w", path, ErrSymbolicLink)
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s %w", path, ErrNotRegular)
+	}
+	if err == nil && !fit(info) {
+		err = fmt.Errorf("%s %w", path, ErrNotPrivate)
 	}
 	if err != nil {
 		return nil, err

@@ -115,3 +115,50 @@ func TestReadFromNamesTheSource(t *testing.T) {
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A file with a secret must be its reader's alone, and be meant by its own name.
+func TestReadPrivate(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(file("target", 0o600), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, path string
+		want       error
+	}{
+		{"mode 0600", file("a", 0o600), nil},
+		{"mode 0400", file("b", 0o400), nil},
+		{"readable by the group", file("c", 0o640), boundedfile.ErrNotPrivate},
+		{"readable by others", file("d", 0o604), boundedfile.ErrNotPrivate},
+		{"executable", file("e", 0o700), boundedfile.ErrNotPrivate},
+		{"a symbolic link", link, boundedfile.ErrSymbolicLink},
+		{"a folder", dir, boundedfile.ErrNotRegular},
+		{"a device", "/dev/zero", boundedfile.ErrNotRegular},
+		{"nothing", filepath.Join(dir, "nothing"), os.ErrNotExist},
+	} {
+		got, err := boundedfile.ReadPrivate(c.path, boundedfile.MiB)
+		if !errors.Is(err, c.want) || (c.want == nil) != (string(got) == "secret") {
+			t.Errorf("%s: %q, %v, want %v", c.what, got, err, c.want)
+		}
+	}
+	if os.Geteuid() == 0 {
+		path := file("f", 0o600)
+		if err := os.Chown(path, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := boundedfile.ReadPrivate(path, boundedfile.MiB); !errors.Is(err, boundedfile.ErrNotPrivate) {
+			t.Errorf("a file of another user: %v", err)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+// Package event holds what a run says happened, as values.
+//
+// A run emits one stream of these, in the order in which things happened. The lines for people, the
+// jsonl records and every other view are readers of that stream (DESIGN, "How an intent flows");
+// nothing else leaves a run while it goes on. Texts are as they came, from models, programs and
+// files: a reader that prints them for people must make them printable.
+package event
+
+// Event is one thing that happened in a run. The types of this package are the only events.
+type Event interface{ isEvent() }
+
+// ReferenceFound is a key or link found in the intent by rules.
+type ReferenceFound struct{ Kind, Value string }
+
+// Phase says what a model was asked for.
+type Phase string
+
+// The phases of a run that may need a model.
+const (
+	Classification Phase = "Classification" // pick a protocol for the intent
+	Action         Phase = "Action"         // pick an action and its arguments
+)
+
+// TurnCompleted is one completed model request. Turns count from 1.
+type TurnCompleted struct {
+	Turn  int
+	Phase Phase
+	Model string // the name in the model catalog; what a server claims does not count
+	Stop  string // EndTurn, ToolCalls, MaxOutputTokens or Incomplete
+}
+
+// ToolCalled is one call in a turn, also one that is refused afterwards.
+type ToolCalled struct {
+	Turn      int
+	CallID    string
+	Name      string
+	Arguments string // JSON text as the model wrote it
+}
+
+// TokensUsed is what the provider said a turn cost. A number it did not report is nil.
+type TokensUsed struct {
+	Turn                     int
+	Model                    string
+	InputTokens              *uint64
+	OutputTokens             *uint64
+	CachedInputTokens        *uint64
+	CacheCreationInputTokens *uint64
+	ReasoningOutputTokens    *uint64
+	Final                    bool
+}
+
+// Routed says which protocol was picked and whether the run goes on under it.
+type Routed struct {
+	Protocol string
+	Accepted bool
+}
+
+// PickedBy says who chose the protocol.
+type PickedBy uint8
+
+// The ways a protocol is chosen.
+const (
+	ByModel   PickedBy = iota // a classification model
+	ByMatcher                 // the built-in matcher
+	ByFlag                    // the person, by --protocol
+)
+
+// Picked is an accepted choice of protocol.
+type Picked struct {
+	Protocol   string
+	By         PickedBy
+	Confidence string   // decimal as it was written; empty for ByFlag
+	Reasons    []string // likewise
+}
+
+// PickRefused is a choice of protocol that the router did not accept.
+type PickRefused struct{ Why string }
+
+// ActionStatus is one action of a frontier: "admissible", "approval-required" or "blocked".
+type ActionStatus struct{ Action, Status string }
+
+// FrontierComputed is the frontier of the case before a selection or before a stop.
+type FrontierComputed struct {
+	ID       string
+	Revision uint64
+	At       string         // the trusted instant of the evaluation; empty for none
+	Actions  []ActionStatus // in id order
+}
+
+// Proposed is a step with an action and its arguments.
+type Proposed struct {
+	Step      int
+	Action    string
+	Arguments string // compact JSON
+}
+
+// NotProposed is a step that ended before there was a proposal.
+type NotProposed struct {
+	Step   int
+	Action string // what was named instead of a proposal; empty for nothing
+}
+
+// EffectReported is what a performed effect said.
+type EffectReported struct {
+	Step   int
+	Report string // may have several lines
+}
+
+// StepRefused says why a step had no effect.
+type StepRefused struct {
+	Step   int
+	Reason string
+}
+
+// EvidenceSubmitted is a record that a verifier made of an effect's report.
+type EvidenceSubmitted struct {
+	Step         int
+	Kind, Result string
+	Record       string // its id
+}
+
+// NoEvidence says that a verifier made no record, and why if it says so.
+type NoEvidence struct {
+	Step int
+	Why  string
+}
+
+// StopReason says why a run stopped (governed-runs 1.4).
+type StopReason string
+
+// The reasons.
+const (
+	Completed              StopReason = "Completed"
+	ApprovalRequired       StopReason = "ApprovalRequired"
+	NothingAdmissible      StopReason = "NothingAdmissible"
+	StepBudget             StopReason = "StepBudget"
+	NeedsModel             StopReason = "NeedsModel"
+	NoLocalExecutor        StopReason = "NoLocalExecutor"
+	Refused                StopReason = "Refused"
+	ConfinementUnavailable StopReason = "ConfinementUnavailable"
+)
+
+// Stopped is the end of a run that stopped by a rule. It is the last event.
+type Stopped struct {
+	Reason   StopReason
+	Detail   string   // empty for none
+	Actions  []string // what waits for approval, in frontier order
+	Protocol string   // empty before one was accepted
+	Steps    int
+	CaseOpen bool // a case was opened, so Steps is a count
+}
+
+// Failed is the end of a run that failed. It is the last event.
+type Failed struct {
+	Error    string
+	Protocol string
+	Steps    int
+	CaseOpen bool
+}
+
+func (ReferenceFound) isEvent()    {}
+func (TurnCompleted) isEvent()     {}
+func (ToolCalled) isEvent()        {}
+func (TokensUsed) isEvent()        {}
+func (Routed) isEvent()            {}
+func (Picked) isEvent()            {}
+func (PickRefused) isEvent()       {}
+func (FrontierComputed) isEvent()  {}
+func (Proposed) isEvent()          {}
+func (NotProposed) isEvent()       {}
+func (EffectReported) isEvent()    {}
+func (StepRefused) isEvent()       {}
+func (EvidenceSubmitted) isEvent() {}
+func (NoEvidence) isEvent()        {}
+func (Stopped) isEvent()           {}
+func (Failed) isEvent()            {}
