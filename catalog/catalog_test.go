@@ -1,0 +1,27 @@
+package catalog
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write bundled/words.txt anew")
+
+// Matching reads the words of bundled definitions from a file; they must be the definitions' own.
+func TestBundledWordsAreThoseOfTheDefinitions(t *testing.T) {
+	var want strings.Builder
+	for _, e := range Bundled().Entries() {
+		want.WriteString(e.Name + ": " + vocabularyOf(e.Protocol()).String() + "\n")
+	}
+	if *update {
+		if err := os.WriteFile("bundled/words.txt", []byte(want.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if bundledWords != want.String() {
+		t.Errorf("bundled/words.txt is not up to date; run go test ./catalog -update\ngot:\n%swant:\n%s", bundledWords, want.String())
+	}
+}
