@@ -11,12 +11,18 @@ import (
 // ValidIdentifier tells whether s may name something: not empty, UTF-8, and without white space,
 // control characters and format characters, which could make two names look alike (2.8).
 func ValidIdentifier(s string) bool {
-	for _, c := range s {
+	for i, c := range s {
+		if c > ' ' && c < 0x7f {
+			continue // nearly every character of every record that is evaluated
+		}
+		if c == utf8.RuneError && !utf8.ValidString(s[i:]) {
+			return false
+		}
 		if unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
 			return false
 		}
 	}
-	return s != "" && utf8.ValidString(s)
+	return s != ""
 }
 
 // MaxAge is how long a record of a kind applies after it was observed.
