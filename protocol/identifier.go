@@ -15,8 +15,10 @@ func ValidIdentifier(s string) bool {
 		if c > ' ' && c < 0x7f {
 			continue // nearly every character of every record that is evaluated
 		}
-		if c == utf8.RuneError && !utf8.ValidString(s[i:]) {
-			return false
+		if c == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return false // a byte that is not UTF-8, and no U+FFFD that was written
+			}
 		}
 		if unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
 			return false
