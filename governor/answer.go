@@ -19,7 +19,13 @@ const (
 const (
 	Malformed       protocol.Code = "malformed"
 	UnknownProtocol protocol.Code = "unknown-protocol"
+	Unrepresentable protocol.Code = "unrepresentable-decision"
 )
+
+// MaxExplanationRecords bounds how often records stand in the explanation of an answer. Every claim
+// that is explained lists every record it rests on, so that a hostile protocol could make gigabytes
+// of a request of megabytes.
+const MaxExplanationRecords = 1 << 22
 
 // MaxAnswerRequestDepth bounds the nesting of an evaluation request.
 const MaxAnswerRequestDepth = strictjson.MaxDepth
@@ -52,6 +58,9 @@ func Answer(data []byte, lookup func(name string) (*Rules, bool)) ([]byte, *Refu
 	d, refused := rules.evaluate(untyped{&documents}, true)
 	if refused != nil {
 		return nil, refused
+	}
+	if n := d.explanationRecords(); n > MaxExplanationRecords {
+		return nil, refuse(RequestPart, Unrepresentable, "the explanation of the decision would list records %d times, more than %d", n, MaxExplanationRecords)
 	}
 	return append(canonjson.AppendCompact(nil, d.answer(name)), '\n'), nil
 }

@@ -218,3 +218,34 @@ func TestAnswerIsTheSameInAnyOrder(t *testing.T) {
 		t.Errorf("(-as written +reversed):\n%s", diff)
 	}
 }
+
+// A request of kilobytes must not be answered with gigabytes.
+func TestAnswerDoesNotExplainWithoutBound(t *testing.T) {
+	const claims, records = 2_100, 2_000
+	var yaml strings.Builder
+	yaml.WriteString("format: protocol/1\nprotocol: {id: wide, revision: 1}\nartifacts: {a: {}}\nevidence_kinds: {k: {}}\nclaims:\n")
+	for i := range claims {
+		fmt.Fprintf(&yaml, "  c%d: {true_when: {evidence: {kind: k, result: good}}}\n", i)
+	}
+	rules := prepare(t, []byte(yaml.String()))
+	request := func(n int) []byte {
+		var b strings.Builder
+		b.WriteString(`{"protocol":"wide@1","snapshot":{"format":"canon-case/1","id":"c","protocol":"wide","artifacts":{"a":{"revision":"1"}}},"evidence":[`)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"format":"canon-evidence/1","id":"r%d","kind":"k","result":"bad","subject":"a","subject_revision":"1"}`, i)
+		}
+		b.WriteString("]}")
+		return []byte(b.String())
+	}
+	lookup := func(string) (*governor.Rules, bool) { return rules, true }
+	if _, refused := governor.Answer(request(10), lookup); refused != nil {
+		t.Error(refused)
+	}
+	_, refused := governor.Answer(request(records), lookup)
+	if refused == nil || refused.Part != governor.RequestPart || refused.Code != governor.Unrepresentable {
+		t.Errorf("got %v, want %s", refused, governor.Unrepresentable)
+	}
+}

@@ -20,18 +20,44 @@ type standing struct {
 	why  reason
 }
 
-func (d *Decision) explanation() document.Value {
-	e := d.evaluation
-	all := make([]int32, len(e.bound))
+func (d *Decision) newExplanation() *explanation {
+	all := make([]int32, len(d.evaluation.bound))
 	for i := range all {
 		all[i] = int32(i)
 	}
-	x := explanation{
-		readings: e.readingsOf(all),
+	return &explanation{
+		readings: d.evaluation.readingsOf(all),
 		decision: d,
 		shown:    map[standing]document.Value{},
 		rests:    map[view][]document.Value{},
 	}
+}
+
+// explanationRecords counts how often records stand in the explanation at most, without building it.
+func (d *Decision) explanationRecords() int {
+	x := d.newExplanation()
+	n := 0
+	for i := range d.Claims {
+		n += len(x.ofClaim(int32(i)))
+	}
+	count := func(reasons []Reason) {
+		for _, r := range reasons {
+			if r.Kind == EvidenceReason {
+				n += len(x.byGroup[r.group])
+			}
+		}
+	}
+	for _, a := range d.Actions {
+		count(a.Reasons)
+	}
+	for _, o := range d.Outcomes {
+		count(o.Reasons)
+	}
+	return n
+}
+
+func (d *Decision) explanation() document.Value {
+	x := d.newExplanation()
 	v := document.MapOf()
 	add := func(name string, part document.Value) {
 		if len(part.Members) > 0 {
@@ -165,7 +191,8 @@ func (x *explanation) claims() document.Value {
 }
 
 // claim explains one claim: the claims it tests with the values they have for it, the records that
-// matches reach, and the matches that read none.
+// matches reach, the matches that read none, and the case inputs it tests. Section 4.8 knows no inputs
+// here, but a claim that rests on them alone would have no explanation.
 func (x *explanation) claim(i int32, c ClaimDecision) document.Value {
 	because := document.ListOf()
 	for n, t := range x.claimTests[i] {
@@ -173,7 +200,23 @@ func (x *explanation) claim(i int32, c ClaimDecision) document.Value {
 		because.Items = append(because.Items, tested.document())
 	}
 	because.Items = append(because.Items, x.restsOn(i)...)
+	for _, in := range x.inputsOf(i) {
+		given := Reason{Kind: InputReason, Name: x.protocol.Inputs[in].ID, Value: x.request.Snapshot.Inputs[in].Value}
+		because.Items = append(because.Items, given.document())
+	}
 	return document.MapOf(document.M("because", because), document.M("value", document.TextOf(string(c.Value))))
+}
+
+// inputsOf gives the case inputs that a claim's own predicate tests, by id, each once.
+func (r *Rules) inputsOf(claim int32) []int32 {
+	var inputs []int32
+	p := r.claimPrograms[claim]
+	for _, n := range r.nodes[p.from:p.to] {
+		if n.form == protocol.OfInput {
+			inputs = append(inputs, n.of)
+		}
+	}
+	return sortedSet(inputs)
 }
 
 // restsOn shows the records that matches reachable from a claim read, and the matches that read none,

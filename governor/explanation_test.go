@@ -114,3 +114,25 @@ func checkExplanation(t *testing.T, name string, rules *governor.Rules, in gover
 	}
 	golden(t, "explanation/"+name+".json", canonical(member(t, d.Document(), "explanation")))
 }
+
+// A claim that rests on case inputs alone is explained by them.
+func TestClaimOnInputsIsExplained(t *testing.T) {
+	rules := prepare(t, []byte(`
+format: protocol/1
+protocol: {id: p, revision: 1}
+case: {inputs: {weather: {values: [mild, hot]}, season: {values: [spring]}}}
+claims:
+  warm: {true_when: {any: [{input: weather, in: [hot]}, {not: {input: season, in: [spring]}}, {all: [{input: weather, in: [hot]}, {input: weather, in: [mild, hot]}]}]}}
+`))
+	d, refused := rules.Evaluate(governor.Request{Snapshot: governor.Snapshot{
+		ID: "c", Protocol: "p", Inputs: []governor.InputValue{{Input: "weather", Value: "mild"}, {Input: "season", Value: "spring"}},
+	}})
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	warm := member(t, member(t, member(t, d.Document(), "explanation"), "claims"), "warm")
+	const want = `{"because":[{"input":"season","value":"spring"},{"input":"weather","value":"mild"}],"value":"false"}`
+	if got := canonjson.Compact(warm); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
