@@ -1,10 +1,9 @@
 package governor
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"strconv"
 
+	"github.com/loomrun/loom/internal/uuid8"
 	"github.com/loomrun/loom/protocol"
 )
 
@@ -100,15 +99,9 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// frontierID is a UUID of version 8 (RFC 9562 section 5.8) made from what the frontier follows from.
+// frontierID is made from what the frontier follows from, so that equal decisions have equal ids.
 func frontierID(id string, revision uint64, decision []byte) string {
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%s\n%d\n", id, revision)
-	hash.Write(decision)
-	u := hash.Sum(nil)[:16]
-	u[6] = u[6]&0x0f | 0x80
-	u[8] = u[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+	return uuid8.Of(id, strconv.FormatUint(revision, 10), string(decision))
 }
 
 // Completion gives the outcome that a case has come to. A case with none, or with two, is open.
