@@ -1,0 +1,98 @@
+// Package effect holds what performs the actions of a protocol and verifies what they did.
+//
+// A [Binding] serves protocols of one shape. For a run it opens a [Port], which performs an action
+// once and reports what happened, and whose verifier turns that report, and nothing else, into
+// evidence (governed-runs 5.1, 6). The host clock is one binding; nothing outside knows which.
+package effect
+
+import (
+	"context"
+
+	"github.com/loomrun/loom/governor"
+	"github.com/loomrun/loom/protocol"
+)
+
+// NoArguments is the argument schema that admits only {}: the empty object. A port whose action takes
+// nothing gives exactly this text, by which a run knows that the action can be proposed without a
+// model (D10).
+const NoArguments = `{"type":"object","properties":{},"additionalProperties":false}`
+
+// Binding serves protocols.
+type Binding interface {
+	// Name says how a protocol is carried out, such as "clock".
+	Name() string
+	// Serves tells whether this binding can carry out the protocol.
+	Serves(p *protocol.Protocol) bool
+	// Open makes the port of one run. It touches nothing yet.
+	Open(intent Intent) Port
+}
+
+// Intent is what a run is for.
+type Intent struct {
+	Text string
+	// Revision is intent-sha256-<64 hex digits of the text>.
+	Revision string
+}
+
+// Port performs and verifies the actions of one run. It is used by one goroutine.
+//
+// Only Start and Perform may touch anything outside the process. A run keeps what these two gave and
+// is replayed from that without calling them, also on another machine, so all else that a port says
+// must follow from its intent, its arguments and the reports it is given.
+type Port interface {
+	// Start readies the run and gives the revision of each artifact the case opens with. What can
+	// be refused before a case opens is refused here, by an error.
+	Start(ctx context.Context) (revisions map[string]string, err error)
+	// Performs tells whether the port can perform the action.
+	Performs(action string) bool
+	// Arguments gives the JSON Schema of the arguments of an action that it performs, for the model.
+	Arguments(action string) string
+	// CheckArguments says why arguments of an action that it performs, which are one JSON object on
+	// one line, are refused; empty for fine. The model reads what it says.
+	CheckArguments(action, arguments string) string
+	// Perform does the action, once. An error fails the run: what the effect did is then unknown.
+	Perform(ctx context.Context, r Request) (Report, error)
+	// Verify makes evidence of a report that this port gave for r, in the order of reports. An error
+	// fails the run.
+	Verify(r Request, report Report) (Verdict, error)
+}
+
+// Request is one action of a case.
+type Request struct {
+	Run       string // the run's id
+	Step      int    // from 1
+	Case      string
+	Revision  uint64            // of the case
+	Artifacts map[string]string // the present revision of each
+	Action    string
+	Arguments string // one JSON object on one line
+}
+
+// Report is what came of a request. It holds everything that is known of the effect, so that a run
+// can be replayed from its reports. What is not UTF-8 in Refused and Text is replaced by U+FFFD; all
+// else is UTF-8.
+type Report struct {
+	// Refused says why the effect was not performed; empty when it was. It stands alone then:
+	// nothing was observed and no revision changes.
+	Refused string
+	// Text is the report for people and for the model; it may have several lines.
+	Text string
+	// Source and Subject say who observed and which artifact it is about.
+	Source, Subject string
+	// Observation is JSON: what was observed.
+	Observation string
+	// Revisions are the artifact revisions that the effect changed; nil for none.
+	Revisions map[string]string
+}
+
+// Verdict is what a verifier makes of a report.
+type Verdict struct {
+	Evidence []Evidence
+	Why      string // why there is no evidence; may be empty
+}
+
+// Evidence is one record for the governor, and who made it.
+type Evidence struct {
+	Record   governor.Record
+	Producer string
+}

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/model"
+)
+
+// answer is what is kept of a request to a model.
+type answer struct {
+	Model string // the name in the model catalog
+	Reply model.Reply
+}
+
+// ask sends one model request and tells what came of it. Name gives the name that a call is shown
+// under; nil for its own.
+func (r *runner) ask(ctx context.Context, phase event.Phase, client model.Client, request model.Request, name func(string) string) (model.Reply, error) {
+	a, err := outside(ctx, r, "model:"+string(phase), func(ctx context.Context) (answer, error) {
+		reply, err := client.Ask(ctx, request)
+		if err == nil && !readable(reply) {
+			err = model.Fail(model.Malformed, nil, "the answer is not UTF-8")
+		}
+		return answer{client.UpstreamName(), reply}, err
+	})
+	if err != nil {
+		return model.Reply{}, err
+	}
+	r.turns++
+	events := []event.Event{event.TurnCompleted{Turn: r.turns, Phase: phase, Model: a.Model, Stop: string(a.Reply.Stop)}}
+	for _, c := range a.Reply.Calls {
+		shown := c.Name
+		if name != nil {
+			shown = name(c.Name)
+		}
+		events = append(events, event.ToolCalled{Turn: r.turns, CallID: c.ID, Name: shown, Arguments: c.Arguments})
+	}
+	if u := a.Reply.Usage; u != nil {
+		events = append(events, event.TokensUsed{
+			Turn: r.turns, Model: a.Model,
+			InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CachedInputTokens: u.CachedInputTokens,
+			CacheCreationInputTokens: u.CacheCreationInputTokens, ReasoningOutputTokens: u.ReasoningOutputTokens, Final: u.Final,
+		})
+	}
+	return a.Reply, r.emit(events...)
+}
+
+// readable tells whether a reply is UTF-8 throughout. Every wire sees to that; a client of an embedding
+// program might not, and anything else can be neither kept nor shown to a model again.
+func readable(reply model.Reply) bool {
+	return utf8.ValidString(reply.Text) && !slices.ContainsFunc(reply.Calls, func(c model.Call) bool {
+		return !utf8.ValidString(c.ID) || !utf8.ValidString(c.Name) || !utf8.ValidString(c.Arguments)
+	})
+}

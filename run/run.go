@@ -1,0 +1,252 @@
+// Package run carries one intent out: it picks a protocol, opens a case, and goes on proposing,
+// checking, performing and verifying until evidence completes the case or a rule stops the run.
+//
+// The model only proposes. What is admissible, what counts as evidence and when the work is done is
+// decided by the governor, from records that verifiers made (governed-runs 5).
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/loomrun/loom/catalog"
+	"github.com/loomrun/loom/effect"
+	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/governor"
+	"github.com/loomrun/loom/model"
+	"github.com/loomrun/loom/reference"
+)
+
+const (
+	// DefaultMaxSteps is the budget of the command line (1.2). Refused steps count.
+	DefaultMaxSteps = 20
+	// UnboundedMaxSteps is where a run without a budget ends all the same (5.4).
+	UnboundedMaxSteps = 64
+	// MaxIntentBytes bounds an intent.
+	MaxIntentBytes = 1 << 20
+)
+
+// DefaultThreshold is the confidence below which a pick is unsure (1.2).
+var DefaultThreshold = MustDecimal("0.5")
+
+// Options say what a run is, with what, and for whom.
+type Options struct {
+	Intent   string
+	Catalog  catalog.Catalog
+	Bindings []effect.Binding // the first that serves the picked protocol carries it out
+
+	// Protocol, where it is set, is the registration to use; nothing is classified then (D11).
+	Protocol string
+	// Classifier picks a protocol. Nil: the built-in matcher does.
+	Classifier model.Client
+	// Agent proposes actions. Nil: only forced moves are made, and a step that needs a model stops
+	// the run with NeedsModel.
+	Agent model.Client
+	// Executor proposes actions in the place of forced moves and Agent. May be nil.
+	Executor Executor
+	// Threshold is the least confidence of an accepted pick; the zero Decimal accepts every pick
+	// that is in the catalog.
+	Threshold Decimal
+	// MaxSteps is the step budget; nil: UnboundedMaxSteps.
+	MaxSteps *int
+	// Authority grants capabilities. Nil: every capability needs approval.
+	Authority Authority
+
+	// Events receives what happens, as it happens. An error it returns fails the run, and it is told
+	// nothing after that. May be nil.
+	Events func(event.Event) error
+	// Seam is where the run touches the world. Nil: Direct.
+	Seam Seam
+	// Now is the clock that evaluations are stamped with (D23). Nil: time.Now.
+	Now func() time.Time
+}
+
+// Outcome is how a run stopped.
+type Outcome struct {
+	Reason   event.StopReason
+	Detail   string
+	Protocol string // the registration; empty where none was accepted
+	Case     string // empty where none was opened
+	Steps    int
+	Report   string // of the last effect that was performed
+}
+
+// IntentRevision gives the revision of an intent as an artifact: intent-sha256- and 64 hexadecimal
+// digits (6.1).
+func IntentRevision(intent string) string {
+	sum := sha256.Sum256([]byte(intent))
+	return "intent-sha256-" + hex.EncodeToString(sum[:])
+}
+
+// runner is the state of one run.
+type runner struct {
+	Options
+	id        string // of the run
+	turns     int
+	steps     int
+	outcome   Outcome
+	rules     *governor.Rules
+	governor  *governor.Governor
+	port      effect.Port
+	toolNames map[string]string // by action
+	history   transcript
+	shelved   map[string]uint64 // actions not offered again while the case is at this revision
+	unheard   error             // what Events said when it failed; it is told nothing more
+}
+
+// Run carries an intent out. It gives how the run stopped; an error means that it failed, and an
+// effect that was performed before stays performed.
+func Run(ctx context.Context, options Options) (Outcome, error) {
+	return newRunner(options).carryOut(ctx)
+}
+
+func newRunner(options Options) *runner {
+	r := &runner{Options: options, shelved: map[string]uint64{}}
+	if r.Seam == nil {
+		r.Seam = Direct{}
+	}
+	if r.Now == nil {
+		r.Now = time.Now
+	}
+	if r.Authority == nil {
+		r.Authority = AskAlways{}
+	}
+	return r
+}
+
+func (r *runner) carryOut(ctx context.Context) (Outcome, error) {
+	err := r.run(ctx)
+	r.outcome.Steps = r.steps
+	switch {
+	case r.unheard != nil: // that is what failed, whatever was being done
+		err = r.unheard
+	case err != nil:
+		failed := event.Failed{Error: err.Error(), Protocol: r.outcome.Protocol, Steps: r.steps, CaseOpen: r.outcome.Case != ""}
+		if unheard := r.emit(failed); unheard != nil {
+			err = errors.Join(err, unheard)
+		}
+	}
+	return r.outcome, err
+}
+
+func (r *runner) run(ctx context.Context) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	r.history.references = reference.Extract(r.Intent)
+	for _, ref := range r.history.references {
+		if err := r.emit(event.ReferenceFound{Kind: string(ref.Kind), Value: ref.Value}); err != nil {
+			return err
+		}
+	}
+	entry, err := r.pick(ctx)
+	if err != nil || entry == nil {
+		return err
+	}
+	binding := r.binding(entry)
+	if err := r.emit(event.Routed{Protocol: entry.Name, Accepted: binding != nil}); err != nil {
+		return err
+	}
+	r.outcome.Protocol = entry.Name
+	if binding == nil {
+		return r.stop(event.NoLocalExecutor, NoExecutor(entry.Name))
+	}
+	if err := r.open(ctx, entry, binding); err != nil {
+		return err
+	}
+	return r.loop(ctx)
+}
+
+// check refuses what can be refused before anything is asked or told.
+func (r *runner) check() error {
+	switch {
+	case len(r.Intent) > MaxIntentBytes:
+		return fmt.Errorf("the intent is longer than %d bytes", MaxIntentBytes)
+	case !utf8.ValidString(r.Intent):
+		return errors.New("the intent is not UTF-8")
+	}
+	entries := r.Catalog.Entries()
+	if len(entries) == 0 {
+		return errors.New("the catalog holds no definition")
+	}
+	for _, e := range entries {
+		if e.Source.Bundled() {
+			continue // a test holds these to the rule; they need not be compiled for it here
+		}
+		if err := governor.CheckDefinition(e.Name, e.Protocol()); err != nil {
+			return err
+		}
+	}
+	if _, known := r.Catalog.Get(r.Protocol); r.Protocol != "" && !known {
+		return fmt.Errorf("the catalog holds no %s; it holds %s", r.Protocol, strings.Join(r.Catalog.Names(), ", "))
+	}
+	return nil
+}
+
+// NoExecutor says why a definition cannot be carried out here (1.8).
+func NoExecutor(name string) string {
+	return name + " requires bindings or artifact initialization beyond the supported system.time.read clock contract"
+}
+
+func (r *runner) binding(entry *catalog.Entry) effect.Binding {
+	for _, b := range r.Bindings {
+		if b.Serves(entry.Protocol()) {
+			return b
+		}
+	}
+	return nil
+}
+
+// open opens the case.
+func (r *runner) open(ctx context.Context, entry *catalog.Entry, binding effect.Binding) error {
+	id, err := outside(ctx, r, "run id", func(context.Context) (string, error) { return rand.Text(), nil })
+	if err != nil {
+		return err
+	}
+	r.id = id
+	r.port = binding.Open(effect.Intent{Text: r.Intent, Revision: IntentRevision(r.Intent)})
+	revisions, err := outside(ctx, r, "start", r.port.Start)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", binding.Name(), err)
+	}
+	r.rules = governor.Prepare(entry.Protocol())
+	if r.governor, err = governor.New(governor.Definition{Name: entry.Name, SHA256: entry.SHA256(), Rules: r.rules}); err != nil {
+		return err
+	}
+	if r.outcome.Case, err = r.governor.OpenCase(entry.Name, governor.Opening{Revisions: revisions}); err != nil {
+		return fmt.Errorf("open a case of %s: %w", entry.Name, err)
+	}
+	actions := make([]string, len(entry.Protocol().Actions))
+	for i, a := range entry.Protocol().Actions {
+		actions[i] = a.ID
+	}
+	r.toolNames = toolNames(actions)
+	return nil
+}
+
+// emit tells events. The first error ends the run, and nothing is told after it.
+func (r *runner) emit(events ...event.Event) error {
+	for _, e := range events {
+		if r.Events == nil || r.unheard != nil {
+			break
+		}
+		r.unheard = r.Events(e)
+	}
+	return r.unheard
+}
+
+// stop ends the run by a rule.
+func (r *runner) stop(reason event.StopReason, detail string, actions ...string) error {
+	r.outcome.Reason, r.outcome.Detail = reason, detail
+	return r.emit(event.Stopped{
+		Reason: reason, Detail: detail, Actions: actions,
+		Protocol: r.outcome.Protocol, Steps: r.steps, CaseOpen: r.outcome.Case != "",
+	})
+}

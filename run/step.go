@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/loomrun/loom/effect"
+	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/governor"
+	"github.com/loomrun/loom/internal/canonjson"
+	"github.com/loomrun/loom/internal/document"
+)
+
+// step takes one proposal as far as it goes. It reports whether the run has stopped.
+func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) (stopped bool, err error) {
+	if err := r.observeProposal(p); err != nil {
+		return false, err
+	}
+	if p.Refused != "" {
+		if err := r.emit(event.NotProposed{Step: r.steps, Action: p.Action}); err != nil {
+			return false, err
+		}
+		return false, r.refuse(p, p.Refused)
+	}
+	if err := r.emit(event.Proposed{Step: r.steps, Action: p.Action, Arguments: p.Arguments}); err != nil {
+		return false, err
+	}
+	// The frontier is computed again: what the proposal rests on may have moved or expired since.
+	again, err := r.frontier(ctx)
+	if err != nil {
+		return false, err
+	}
+	if again.Revision != shown.Revision {
+		return false, r.refuse(p, fmt.Sprintf("stale: the case moved on from revision %d to %d", shown.Revision, again.Revision))
+	}
+	request, err := r.request(again, r.steps, p)
+	if err != nil {
+		return false, err
+	}
+	admission := again.Admit(p.Action)
+	switch admission.Verdict {
+	case governor.Perform:
+	case governor.NeedsAuthority:
+		permission, err := r.permission(ctx, admission.Capability, request)
+		switch {
+		case err != nil:
+			return false, err
+		case permission == NeedsApproval:
+			return true, r.stop(event.ApprovalRequired, p.Action, p.Action)
+		case permission != Allow:
+			r.shelve(again, p.Action)
+			return false, r.refuse(p, "denied: capability "+admission.Capability+" was denied")
+		}
+	default:
+		return false, r.refuse(p, admission.Refusal)
+	}
+	if !r.port.Performs(p.Action) {
+		r.shelve(again, p.Action)
+		return false, r.refuse(p, "not-performable: nothing here performs "+p.Action)
+	}
+	return false, r.perform(ctx, p, request)
+}
+
+func (r *runner) permission(ctx context.Context, capability string, request effect.Request) (Permission, error) {
+	permission, err := outside(ctx, r, "authority:"+capability, func(ctx context.Context) (Permission, error) {
+		return r.Authority.Permit(ctx, capability, request)
+	})
+	if err != nil {
+		return Deny, fmt.Errorf("ask for authority over %s: %w", capability, err)
+	}
+	return permission, nil
+}
+
+// perform does an admitted action, once, and has what it did verified.
+func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request) error {
+	report, err := outside(ctx, r, "effect:"+request.Action, func(ctx context.Context) (effect.Report, error) {
+		report, err := r.port.Perform(ctx, request)
+		report.Text, report.Refused = validText(report.Text), validText(report.Refused)
+		return report, err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", request.Action, err)
+	}
+	if report.Refused != "" {
+		return r.refuse(p, report.Refused)
+	}
+	// From here on the effect has happened. It is told before anything else can fail.
+	r.outcome.Report = report.Text
+	if err := r.emit(event.EffectReported{Step: r.steps, Report: report.Text}); err != nil {
+		return err
+	}
+	if err := r.observe(governor.EffectSource, request.Action, report.Observation); err != nil {
+		return err
+	}
+	if _, err := r.governor.UpdateRevisions(request.Case, report.Revisions); err != nil {
+		return fmt.Errorf("the revisions that %s reports: %w", request.Action, err)
+	}
+	verdict, err := r.port.Verify(request, report)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", request.Action, err)
+	}
+	came := []string{"  effect: " + behindBars(report.Text)}
+	told := make([]event.Event, 0, max(len(verdict.Evidence), 1))
+	if len(verdict.Evidence) == 0 {
+		told = append(told, event.NoEvidence{Step: r.steps, Why: verdict.Why})
+	}
+	for _, e := range verdict.Evidence {
+		made, err := r.submit(request.Case, e)
+		if err != nil {
+			return err
+		}
+		told = append(told, made)
+	}
+	for _, e := range told {
+		came = append(came, evidenceLine(e))
+	}
+	r.history.add(p, came...)
+	return r.emit(told...)
+}
+
+// submit gives a record to the governor and gives what to tell of it: never that there is evidence
+// where it does not apply.
+func (r *runner) submit(id string, e effect.Evidence) (event.Event, error) {
+	record := e.Record
+	applies, err := r.governor.Evidence(id, governor.Received{Kind: record.Kind, Producer: e.Producer, Data: record.JSON()})
+	if err != nil {
+		return nil, err
+	}
+	artifacts, err := r.governor.ArtifactRevisions(id)
+	if err != nil {
+		return nil, err
+	}
+	result := ""
+	if record.Result != nil {
+		result = *record.Result
+	}
+	what := strings.TrimSpace(record.Kind + " " + result)
+	switch present := artifacts[record.Subject]; {
+	case !applies:
+		return event.NoEvidence{Step: r.steps, Why: fmt.Sprintf(
+			"the record %s (%s about %s) was set aside: a name in it is not declared, its id was used before, or it is malformed",
+			record.ID, what, record.Subject)}, nil
+	case present != record.SubjectRevision:
+		return event.NoEvidence{Step: r.steps, Why: fmt.Sprintf(
+			"%s is about %s at %s, and the case is at %s", what, record.Subject, record.SubjectRevision, present)}, nil
+	}
+	return event.EvidenceSubmitted{Step: r.steps, Kind: record.Kind, Result: result, Record: record.ID}, nil
+}
+
+// evidenceLine is what the model is shown of evidence.
+func evidenceLine(e event.Event) string {
+	text := "none"
+	switch e := e.(type) {
+	case event.EvidenceSubmitted:
+		text = strings.TrimSpace(e.Kind + " " + e.Result)
+	case event.NoEvidence:
+		if e.Why != "" {
+			text += " (" + behindBars(e.Why) + ")"
+		}
+	}
+	return "  evidence: " + text
+}
+
+// refuse ends a step that had no effect.
+func (r *runner) refuse(p Proposal, reason string) error {
+	r.history.add(p, "  refused: "+behindBars(reason))
+	return r.emit(event.StepRefused{Step: r.steps, Reason: reason})
+}
+
+// observeProposal keeps what the executor reported, also where that is no proposal.
+func (r *runner) observeProposal(p Proposal) error {
+	members := []document.Member{document.M("action", document.TextOf(p.Action)), document.M("arguments", document.TextOf(p.Arguments))}
+	if p.Refused != "" {
+		members = append(members, document.M("refused", document.TextOf(p.Refused)))
+	}
+	return r.observe(governor.ExecutorSource, p.Action, canonjson.Compact(document.MapOf(members...)))
+}
+
+func (r *runner) observe(source governor.Source, action, payload string) error {
+	return r.governor.Observe(r.outcome.Case, governor.Observation{
+		Source: source, Subject: action + "/" + strconv.Itoa(r.steps), Payload: []byte(payload),
+	})
+}
+
+// validText replaces what is not UTF-8 in a text for people and models.
+func validText(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
