@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Every console block of the documents is run as it stands, in a folder with the examples, and must
+// print what the document says; only instants may differ.
+func TestDocumentsShowWhatHappens(t *testing.T) {
+	documents, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, document := range append(documents, "../../README.md") {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, block := range consoleBlocks(string(text)) {
+			found++
+			script := filepath.Join(t.TempDir(), fmt.Sprintf("%s-%d.txt", strings.TrimSuffix(filepath.Base(document), ".md"), i+1))
+			content := "documented console\n-- console --\n" + block
+			if err := os.WriteFile(script, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			testscript.Run(t, testscript.Params{
+				Files: []string{script},
+				Cmds:  map[string]func(*testscript.TestScript, bool, []string){"documented": documented},
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("HOME", env.WorkDir)
+					env.Setenv("TZ", "Europe/Berlin")
+					return os.CopyFS(env.WorkDir, os.DirFS("../../examples"))
+				},
+			})
+		}
+	}
+	if found == 0 {
+		t.Error("no console block was found")
+	}
+}
+
+func consoleBlocks(text string) []string {
+	var blocks []string
+	for {
+		_, rest, ok := strings.Cut(text, "```console\n")
+		if !ok {
+			return blocks
+		}
+		block, after, _ := strings.Cut(rest, "```\n")
+		blocks, text = append(blocks, block), after
+	}
+}
+
+var (
+	commandLine = regexp.MustCompile(`(?m)^\$ .*\n`)
+	word        = regexp.MustCompile(`"([^"]*)"|(\S+)`)
+	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)`)
+)
+
+// documented FILE: run the commands of a console block and compare what they print.
+func documented(ts *testscript.TestScript, _ bool, args []string) {
+	block := ts.ReadFile(args[0])
+	status := 0
+	starts := commandLine.FindAllStringIndex(block, -1)
+	for i, start := range starts {
+		end := len(block)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		command, want := strings.TrimSpace(block[start[0]+2:start[1]]), block[start[1]:end]
+		got := fmt.Sprintln(status)
+		if command != "echo $?" {
+			var words []string
+			for _, match := range word.FindAllStringSubmatch(command, -1) {
+				words = append(words, match[1]+match[2])
+			}
+			status = 0
+			var exit *exec.ExitError
+			if err := ts.Exec(words[0], words[1:]...); errors.As(err, &exit) {
+				status = exit.ExitCode()
+			} else {
+				ts.Check(err)
+			}
+			got = ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		}
+		if diff := cmp.Diff(instant.ReplaceAllString(want, "INSTANT"), instant.ReplaceAllString(got, "INSTANT")); diff != "" {
+			ts.Fatalf("$ %s (-document +program):\n%s", command, diff)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Makes sure that what a make target needs is there. Go must be; each argument
+# names something more:
+#
+#   cc            a C compiler with headers (the race detector needs one)
+#   bubblewrap    runs a program confined
+#
+# With a ? after it the target can do without: a note, and no failure. Root gets
+# what is missing from apt-get; anybody else is shown the one line to run.
+set -euo pipefail
+
+GO=${GO:-go}
+
+if ! "$GO" version >/dev/null; then
+  echo "setup: Go with the toolchain ${GOTOOLCHAIN:-of go.mod} is needed: install Go 1.21 or newer, which fetches it by itself" >&2
+  exit 1
+fi
+
+# have NAME: is it there? Quick, as every target asks.
+have() {
+  case $1 in
+    # A compiler without the C library's headers is on many small machines.
+    cc) echo '#include <stdlib.h>' | $("$GO" env CC) -E - >/dev/null 2>&1 ;;
+    bubblewrap) command -v bwrap >/dev/null ;;
+    *) echo "setup: unknown need $1" >&2; exit 2 ;;
+  esac
+}
+
+packages() {
+  case $1 in
+    cc) echo gcc libc6-dev ;;
+    *) echo "$1" ;;
+  esac
+}
+
+missing=() optional=() wanted=()
+for need in "$@"; do
+  name=${need%\?}
+  have "$name" && continue
+  if [[ $need == *\? ]]; then optional+=("$name"); else missing+=("$name"); fi
+  read -ra more <<<"$(packages "$name")"
+  wanted+=("${more[@]}")
+done
+[[ ${#wanted[@]} -eq 0 ]] && exit 0
+
+if [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then
+  echo "setup: installing ${wanted[*]}"
+  apt() {
+    # Off line this must end soon: it may be for something optional.
+    DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -o DPkg::Lock::Timeout=60 \
+      -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 "$@" </dev/null
+  }
+  # The lists of a fresh machine are empty and those of an old one are stale:
+  # either way the first try fails and the second, with new lists, does not. A
+  # source that cannot be reached must not keep the others from serving.
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  apt install -y --no-install-recommends "${wanted[@]}" >"$log" 2>&1 ||
+    { apt update || true; apt install -y --no-install-recommends "${wanted[@]}"; } >"$log" 2>&1 ||
+    tail -n 5 "$log" >&2
+fi
+
+line() { echo "sudo apt-get update && sudo apt-get install -y $*"; }
+
+for name in "${optional[@]}"; do
+  have "$name" || echo "setup: note: $name is missing, and what needs it is left out: $(line "$(packages "$name")")"
+done
+for name in "${missing[@]}"; do
+  have "$name" || { echo "setup: $name is missing: $(line "${wanted[@]}")" >&2; exit 1; }
+done
