@@ -39,6 +39,8 @@ func TestScripts(t *testing.T) {
 			"mksocket":    mksocket,
 			"fill":        fill,
 			"nest":        nest,
+			"replace":     replace,
+			"append":      appendFile,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -184,5 +186,21 @@ func nest(ts *testscript.TestScript, _ bool, args []string) {
 	levels, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	text := fmt.Sprint(strings.ReplaceAll(args[2], "@", "\n"), strings.Repeat(args[3], levels), args[4], strings.Repeat(args[5], levels), args[6])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// replace FILE OLD NEW: replace the first OLD of a file, which must be there; \n in NEW is a line feed.
+func replace(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	text = strings.Replace(text, args[1], strings.ReplaceAll(args[2], `\n`, "\n"), 1)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// append FILE OTHER: put the text of another file behind a file.
+func appendFile(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0]) + ts.ReadFile(args[1])
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }

@@ -162,3 +162,22 @@ func TestReadPrivate(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a source holds, it is given whole or not at all.
+func FuzzReadFrom(f *testing.F) {
+	f.Add([]byte(""), int64(0))
+	f.Add([]byte("text"), int64(3))
+	f.Add([]byte("text"), int64(4))
+	f.Fuzz(func(t *testing.T, content []byte, limit int64) {
+		if limit < 0 || limit > 1<<20 {
+			t.Skip("no limit of this program")
+		}
+		got, err := boundedfile.ReadFrom(iotest.OneByteReader(bytes.NewReader(content)), "source", boundedfile.Size(limit))
+		switch fits := int64(len(content)) <= limit; {
+		case fits && (err != nil || !bytes.Equal(got, content)):
+			t.Errorf("%d bytes within %d: %v", len(content), limit, err)
+		case !fits && (!errors.Is(err, boundedfile.ErrTooLarge) || got != nil):
+			t.Errorf("%d bytes beyond %d: %d bytes, %v", len(content), limit, len(got), err)
+		}
+	})
+}
