@@ -192,7 +192,11 @@ func (c converter) mapping(n *yaml.Node, depth int) (document.Value, *document.E
 		}
 		member := document.Member{Name: name, Place: place(n.Content[i])}
 		if isAbsent(n.Content[i+1]) {
-			return v, document.Errorf(member.Place, "a value is missing after the key %s; null is not read as absent", quoted(name))
+			hint := "null is not read as absent"
+			if n.Style&yaml.FlowStyle != 0 && strings.Contains(name, " ") { // the tail of a sentence, not a key
+				hint = "between braces a comma begins a new key, so put text with commas in quotes"
+			}
+			return v, document.Errorf(member.Place, "a value is missing after the key %s; %s", quoted(name), hint)
 		}
 		member.Value, refused = c.value(n.Content[i+1], depth)
 		if refused != nil {

@@ -238,6 +238,7 @@ func TestParseRefuses(t *testing.T) {
 		{"the same with a comment", "a: # c\n", 1, 1, after(`"a"`)},
 		{"at depth", "a:\n  b:\n    c:\n  d: e\n", 3, 5, after(`"c"`)},
 		{"in flow style", "{a: b, c: }", 1, 8, after(`"c"`)},
+		{"the tail of a sentence", "a: {b: one thing, or the other}", 1, 19, `a value is missing after the key "or the other"; between braces a comma begins a new key, so put text with commas in quotes`},
 		{"in flow style, no colon", "{a: b, c}", 1, 8, after(`"c"`)},
 		{"in flow style, the colon touches", "{a:1}", 1, 2, after(`"a:1"`)},
 		{"in a list in flow style", "[a: ]", 1, 2, after(`"a"`)},
