@@ -33,8 +33,10 @@ func TestScripts(t *testing.T) {
 			"exits":       exits,
 			"serve":       serve,
 			"picks":       picks,
+			"stalls":      stalls,
 			"asked":       asked,
 			"connections": connections,
+			"arrives":     arrives,
 			"mkfifo":      mkfifo,
 			"mksocket":    mksocket,
 			"fill":        fill,
@@ -55,12 +57,12 @@ func TestScripts(t *testing.T) {
 // servers holds the server of each script.
 var servers sync.Map
 
-func serverOf(ts *testscript.TestScript) *modeltest.Server {
+func serverOf(ts *testscript.TestScript) running {
 	server, ok := servers.Load(ts)
 	if !ok {
 		ts.Fatalf("no server was started")
 	}
-	return server.(*modeltest.Server)
+	return server.(running)
 }
 
 // exits STATUS COMMAND...: the command ends with exactly this exit status.
@@ -78,13 +80,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// serve RECORDING: a loopback server replays a recording of package modeltest, or with a name that
-// ends in .txtar one of the script. Its catalog is models.toml.
+// serve RECORDING: a loopback server replays a recording of package modeltest. Its catalog is
+// models.toml.
 func serve(ts *testscript.TestScript, _ bool, args []string) {
-	data, err := os.ReadFile(ts.MkAbs(args[0]))
-	if !strings.HasSuffix(args[0], ".txtar") {
-		data, err = os.ReadFile(recordings + args[0] + ".txtar")
-	}
+	data, err := os.ReadFile(recordings + args[0] + ".txtar")
 	ts.Check(err)
 	recording, err := modeltest.ParseRecording(data)
 	ts.Check(err)
@@ -123,8 +122,16 @@ func picks(ts *testscript.TestScript, _ bool, args []string) {
 	start(ts, recording)
 }
 
+// stalls: a server whose answer does not come.
+func stalls(ts *testscript.TestScript, _ bool, _ []string) {
+	start(ts, &modeltest.Recording{Answers: []modeltest.Answer{{
+		Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Fault: modeltest.Stall,
+	}}})
+}
+
 func start(ts *testscript.TestScript, recording *modeltest.Recording) {
-	server, err := modeltest.Serve(recording, nil)
+	arrived := make(chan struct{}, 16)
+	server, err := modeltest.Serve(recording, func(modeltest.Request) { arrived <- struct{}{} })
 	ts.Check(err)
 	ts.Defer(func() {
 		servers.Delete(ts)
@@ -132,8 +139,17 @@ func start(ts *testscript.TestScript, recording *modeltest.Recording) {
 	})
 	ts.Setenv("BASE_URL", server.BaseURL())
 	ts.Check(os.WriteFile(ts.MkAbs("models.toml"), []byte(modeltest.CatalogTOML(server.BaseURL())), 0o600))
-	servers.Store(ts, server)
+	servers.Store(ts, running{server, arrived})
 }
+
+// running is a server and a word from it for each request.
+type running struct {
+	*modeltest.Server
+	arrived <-chan struct{}
+}
+
+// arrives: wait until the server has got a request more.
+func arrives(ts *testscript.TestScript, _ bool, _ []string) { <-serverOf(ts).arrived }
 
 // asked N [FILE]: the server got N requests; the body of the last is left in FILE.
 func asked(ts *testscript.TestScript, _ bool, args []string) {

@@ -16,7 +16,8 @@ const recordSchema = 1
 // programs (1.5). A member without a value is left out: never null, never 0 for unknown.
 type jsonl struct {
 	streams
-	ended *bool // the Terminal record was written
+	ended  *bool      // the Terminal record was written
+	failed func() int // the exit status of a run that failed now
 }
 
 func (j jsonl) read(e event.Event) error {
@@ -43,7 +44,7 @@ func (j jsonl) read(e event.Event) error {
 		}
 		return j.terminal(stopStatus(e.Reason), append(ending(e.Protocol, e.Steps, e.CaseOpen), text("stop_reason", string(e.Reason)))...)
 	case event.Failed:
-		return j.terminal(ExitFailed, append(ending(e.Protocol, e.Steps, e.CaseOpen), text("error", e.Error))...)
+		return j.terminal(j.failed(), append(ending(e.Protocol, e.Steps, e.CaseOpen), text("error", e.Error))...)
 	}
 	return nil // the rest is for people
 }
@@ -53,7 +54,7 @@ func (j jsonl) fail(err error) error {
 	if *j.ended {
 		return nil
 	}
-	return j.terminal(ExitFailed, text("error", err.Error()))
+	return j.terminal(j.failed(), text("error", err.Error()))
 }
 
 func (j jsonl) terminal(status int, members ...document.Member) error {

@@ -114,7 +114,13 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string) error 
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 	}
-	records := jsonl{s, new(bool)}
+	failed := func() int {
+		if ctx.Err() != nil {
+			return ExitInterrupted
+		}
+		return ExitFailed
+	}
+	records := jsonl{s, new(bool), failed}
 	read := human{s}.read
 	if f.output == outputJSONL {
 		read = records.read
@@ -126,10 +132,10 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string) error 
 	if f.output == outputJSONL {
 		err = errors.Join(err, records.fail(err))
 	}
-	if ctx.Err() != nil {
-		return &statusError{ExitInterrupted, errors.New("interrupted")}
+	if failed() == ExitInterrupted {
+		err = errors.New("interrupted")
 	}
-	return err
+	return &statusError{failed(), err}
 }
 
 // prepareAndRun makes the checks that come before a run, in the order of 1.3, and runs.
