@@ -19,7 +19,7 @@ var (
 	ErrNotRegular = errors.New("is not a regular file")
 	// ErrTooLarge means more bytes than the limit.
 	ErrTooLarge = errors.New("exceeds")
-	// ErrSymbolicLink means a symbolic link at the end of the path of a private file.
+	// ErrSymbolicLink means a symbolic link at the end of a path that may not end in one.
 	ErrSymbolicLink = errors.New("is a symbolic link")
 	// ErrNotPrivate means a private file that somebody else owns, reads or writes.
 	ErrNotPrivate = errors.New("is not private; it must belong to you and have mode 0600")
@@ -43,6 +43,12 @@ func (s Size) String() string {
 // followed. Errors name the path and wrap ErrNotRegular, ErrTooLarge, or what the system said.
 func Read(path string, limit Size) ([]byte, error) {
 	return read(path, limit, 0, func(fs.FileInfo) bool { return true })
+}
+
+// ReadDirect is Read for a file whose path may not end in a symbolic link; ErrSymbolicLink says that it
+// does.
+func ReadDirect(path string, limit Size) ([]byte, error) {
+	return read(path, limit, syscall.O_NOFOLLOW, func(fs.FileInfo) bool { return true })
 }
 
 // ReadPrivate is Read for a file that holds a secret: it must belong to the user of this process, and

@@ -94,3 +94,33 @@ func TestReadFromAFolderSaysSo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// ReadDirect takes a path through a link, and none that ends in one.
+func TestReadDirectDoesNotFollowASymbolicLink(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := errors.Join(
+		os.WriteFile(file, []byte("content"), 0o644),
+		os.Symlink("file", filepath.Join(dir, "link")),
+		os.Symlink("nowhere", filepath.Join(dir, "dangling")),
+		os.Symlink(".", filepath.Join(dir, "here")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		"file":      nil,
+		"here/file": nil,
+		"link":      boundedfile.ErrSymbolicLink,
+		"dangling":  boundedfile.ErrSymbolicLink,
+		".":         boundedfile.ErrNotRegular,
+		"nowhere":   os.ErrNotExist,
+	} {
+		got, err := boundedfile.ReadDirect(filepath.Join(dir, name), boundedfile.MiB)
+		if !errors.Is(err, want) || (want == nil) != (string(got) == "content") {
+			t.Errorf("%s: %q, %v, want %v", name, got, err, want)
+		}
+	}
+	if _, err := boundedfile.ReadDirect(file, 6); !errors.Is(err, boundedfile.ErrTooLarge) {
+		t.Error(err)
+	}
+}

@@ -222,7 +222,7 @@ func TestEachRuleSeesWhatBreaksIt(t *testing.T) {
 				"event/a.go:1: event imports encoding/json/v2, which only internal/strictjson, internal/canonjson may import",
 				"label/a.go:1: label imports encoding/json/jsontext, which only internal/strictjson, internal/canonjson may import",
 				"protocol/a.go:1: protocol imports go.yaml.in/yaml/v4, which only internal/strictyaml may import",
-				"run/a.go:1: run imports github.com/pelletier/go-toml/v2, which only model may import",
+				"run/a.go:1: run imports github.com/pelletier/go-toml/v2, which only model, internal/config may import",
 			},
 		},
 		{

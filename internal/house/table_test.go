@@ -32,13 +32,16 @@ var theHouse = []floor{
 		"event",     // what a run says happened
 	}},
 	{"ports", []string{
+		"catalog/pinnedgit",      // one blob of a pinned commit
 		"catalog",                // the definitions a host offers
 		"model",                  // one request, one forced reply
 		"model/sse",              //   event streams, for the wires
+		"model/wire",             //   what the wires share
 		"model/chat",             //   a wire
 		"model/responses",        //   a wire
 		"model/messages",         //   a wire
 		"model/codex",            //   a wire
+		"model/wires",            //   the wire of a binding's protocol
 		"model/modeltest",        //   for tests: a model that replays
 		"model/modeltest/replay", // for tests: the same as a program
 		"store",                  // a person's records with labels
@@ -48,15 +51,17 @@ var theHouse = []floor{
 		"journal",                // what a run did
 	}},
 	{"work", []string{
-		"source",    // importers into the store
-		"handle",    // tokens for what a run observed
-		"retrieval", // the eight read tools
-		"result",    // a run's answer as a labelled document
-		"effect",    // what performs and verifies actions
-		"run",       // one run, from intent to stop
+		"source",             // importers into the store
+		"handle",             // tokens for what a run observed
+		"retrieval",          // the eight read tools
+		"result",             // a run's answer as a labelled document
+		"effect",             // what performs and verifies actions
+		"run/workingcontext", // what a model is shown of a run, within a fixed size
+		"run",                // one run, from intent to stop
 	}},
 	{"faces", []string{
 		"broker",                // the read verbs served to a confined run
+		"internal/config",       // what a person sets once: keys, variables, the file
 		"internal/cli",          // one file per verb
 		"internal/cli/manpages", // prints the verbs as manual pages
 		".",                     // loom.go: the SDK
@@ -113,7 +118,7 @@ var clock = []string{
 var keepers = map[string][]string{
 	"encoding/json":                   {"internal/strictjson", "internal/canonjson"},
 	"go.yaml.in/yaml/v4":              {"internal/strictyaml"},
-	"github.com/pelletier/go-toml/v2": {"model"},
+	"github.com/pelletier/go-toml/v2": {"model", "internal/config"},
 	"github.com/spf13/cobra":          {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":          {"internal/cli"},
 }

@@ -1,0 +1,34 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotFound means that no absolute entry of the path list has the program.
+var ErrNotFound = errors.New("not found in the absolute entries of PATH")
+
+// Find gives the absolute path of the program with a bare name in a list like that of PATH. Relative
+// and empty entries are passed over, so that a program in the current folder is never started by
+// chance (governed-runs 1.9). Errors name the program and wrap ErrNotFound.
+func Find(name, pathList string) (string, error) {
+	if name != "" && !strings.ContainsRune(name, filepath.Separator) {
+		for _, folder := range filepath.SplitList(pathList) {
+			if !filepath.IsAbs(folder) {
+				continue
+			}
+			file := filepath.Join(folder, name)
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&executable != 0 {
+				return file, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("program %q: %w", name, ErrNotFound)
+}
+
+// executable is the permission of anybody to execute.
+const executable fs.FileMode = 0o111
