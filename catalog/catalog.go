@@ -36,6 +36,8 @@ const (
 	Engineering Kind = "Engineering" // bundled: the protocols of engineering work
 	Loom        Kind = "Loom"        // bundled: the program's own
 	Memory      Kind = "Memory"      // added by an embedding program
+	Local       Kind = "Local"       // installed from a file of this machine
+	Git         Kind = "Git"         // installed from one file of a pinned Git commit
 )
 
 // Source is where a definition comes from. Parts that a kind does not have are empty.
@@ -126,8 +128,8 @@ func (c Catalog) AddYAML(name string, yaml []byte) (Catalog, error) {
 	return c.with(e), nil
 }
 
-func (c Catalog) with(e *Entry) Catalog {
-	entries := append(slices.Clone(c.entries), e)
+func (c Catalog) with(more ...*Entry) Catalog {
+	entries := append(slices.Clone(c.entries), more...)
 	slices.SortFunc(entries, func(a, b *Entry) int {
 		if a.Source.Bundled() != b.Source.Bundled() {
 			if a.Source.Bundled() {
@@ -149,15 +151,30 @@ func Check(name string, yaml []byte, source Source) (*Entry, error) {
 		}
 		return nil, nameError(err, yaml)
 	}
-	if len(yaml) > MaxDefinitionBytes {
-		return nil, fmt.Errorf("the definition of %s %w", name, ErrTooLarge)
-	}
-	if _, revision, readable := protocol.Declared(yaml); readable && revision != parsed.Major {
-		return nil, fmt.Errorf("%s needs a document of revision %d; this one declares revision %d", name, parsed.Major, revision)
-	}
 	e := newEntry(name, string(yaml), source)
-	if _, err := e.compiled(); err != nil {
-		return nil, fmt.Errorf("the definition of %s: %w", name, err)
+	if err := e.check(parsed); err != nil {
+		return nil, err
 	}
 	return e, nil
+}
+
+// check makes the checks of 2.3 that come after the name's form.
+func (e *Entry) check(name Name) error {
+	if len(e.YAML) > MaxDefinitionBytes {
+		return fmt.Errorf("the definition of %s %w", e.Name, ErrTooLarge)
+	}
+	p, err := e.compiled()
+	revision, readable := uint64(0), err == nil
+	if readable {
+		revision = p.Revision
+	} else {
+		_, revision, readable = protocol.Declared([]byte(e.YAML))
+	}
+	if readable && revision != name.Major {
+		return fmt.Errorf("%s needs a document of revision %d; this one declares revision %d", e.Name, name.Major, revision)
+	}
+	if err != nil {
+		return fmt.Errorf("the definition of %s: %w", e.Name, err)
+	}
+	return nil
 }
