@@ -87,13 +87,16 @@ func (f *Failure) Hide(s Secret) {
 }
 
 // bounded gives s as UTF-8 of at most MaxDetail bytes, with a mark where something is missing.
-func bounded(s string) string {
+func bounded(s string) string { return cutTo(s, MaxDetail) }
+
+// cutTo gives s as UTF-8 of at most limit bytes, with a mark where something is missing.
+func cutTo(s string, limit int) string {
 	const mark = " […]"
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= MaxDetail {
+	if len(s) <= limit {
 		return s
 	}
-	end := MaxDetail - len(mark)
+	end := limit - len(mark)
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

@@ -7,7 +7,7 @@
 //
 //	routes, err := model.ReadRoutes(path)
 //	binding, err := routes.Resolve("lab-agent")
-//	client, err := chat.New(binding)
+//	client, err := wires.New(binding)
 //	reply, err := client.Ask(ctx, request)
 //
 // A program that has a model of its own implements [Client] itself; nothing here asks for more than
@@ -24,9 +24,9 @@ import (
 
 // Client asks one model. It is safe for use by several goroutines.
 type Client interface {
-	// Ask sends one request and waits for the whole answer. It asks once: repeating a request
-	// that failed is the caller's decision. The context bounds the wait, which has no other limit
-	// once the answer has begun. Every error is a [*Failure], and with one the Reply is zero.
+	// Ask sends one request and waits for the whole answer. A wire asks once: repeating a request
+	// that failed is the caller's decision, which [Retry] takes. The context bounds the wait, which
+	// has no other limit once the answer has begun. Every error is a [*Failure], and with one the Reply is zero.
 	Ask(ctx context.Context, r Request) (Reply, error)
 	// UpstreamName is the model's name at its endpoint as the catalog gives it, for records.
 	// What a server claims to be is not taken for a name.

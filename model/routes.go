@@ -12,7 +12,7 @@ import (
 // Protocol is how an endpoint is spoken to.
 type Protocol string
 
-// The protocols a catalog may name. This version serves ChatCompletions.
+// The protocols a catalog may name. Each has a wire.
 const (
 	ChatCompletions Protocol = "chat-completions"
 	Messages        Protocol = "messages"
@@ -158,9 +158,6 @@ func (r *Routes) Resolve(alias string) (Binding, error) {
 	target := found.targets[0]
 	if !target.capabilities.Tools || !target.capabilities.ToolChoice {
 		return refuse("its model cannot take a forced tool call")
-	}
-	if target.protocol != ChatCompletions {
-		return refuse("its model speaks the protocol %s, which this version does not serve", target.protocol)
 	}
 	payer := target.endpoint.account
 	if payer.auth == SubscriptionOAuth {

@@ -42,6 +42,16 @@ func TestResolveAnonymous(t *testing.T) {
 	}
 }
 
+// governed-runs 7.1: every protocol a catalog may name is served.
+func TestResolveServesEachProtocol(t *testing.T) {
+	for _, protocol := range []Protocol{ChatCompletions, Messages, Responses} {
+		got, err := exampleRoutes(t, `"chat-completions"`, `"`+string(protocol)+`"`).Resolve("lab-agent")
+		if err != nil || got.Protocol != protocol {
+			t.Errorf("%s: got %q, %v", protocol, got.Protocol, err)
+		}
+	}
+}
+
 // governed-runs 11.1, case 9: the target at position 0 counts, wherever it stands in the file.
 func TestResolveTakesTheFirstPosition(t *testing.T) {
 	t.Setenv("LOOM_TEST_SHOP_KEY", "key-from-the-environment")
@@ -81,8 +91,6 @@ func TestResolveRefuses(t *testing.T) {
 		{"fallback with two targets", "shop-agent", []string{"fallback_enabled = false", "fallback_enabled = true"}, "its route falls back to other targets, which this version does not do"},
 		{"no tools", "lab-agent", []string{"tools = true", "tools = false"}, "its model cannot take a forced tool call"},
 		{"no tool choice", "lab-agent", []string{"tool_choice = true", "tool_choice = false"}, "its model cannot take a forced tool call"},
-		{"the messages protocol", "lab-agent", []string{`"chat-completions"`, `"messages"`}, "its model speaks the protocol messages, which this version does not serve"},
-		{"the responses protocol", "lab-agent", []string{`"chat-completions"`, `"responses"`}, "its model speaks the protocol responses, which this version does not serve"},
 		{"a subscription", "lab-agent", []string{`account_id = "lab-anon"`, `account_id = "shop-seat"`}, "its account signs in by subscription-oauth, which this version does not serve"},
 		{"a secret that is not set", "shop-agent", []string{shopKey, `secret_reference_id = "env:` + notSet + `"`}, "the secret of its account (secret_reference_id at byte 427) is in an environment variable that is not set"},
 		{"another form of reference", "shop-agent", []string{shopKey, `secret_reference_id = "keyring:shop"`}, "the secret of its account (secret_reference_id at byte 427) has a reference that is neither env:NAME nor file:/absolute/path"},

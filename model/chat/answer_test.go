@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -16,6 +15,7 @@ import (
 	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/model/modeltest"
+	"github.com/loomrun/loom/model/wire"
 )
 
 // streams gives every recorded answer that is a stream with an end, by name.
@@ -46,39 +46,13 @@ func streams(t testing.TB) map[string]string {
 // as if it were whole, there is no call, and no text either.
 func TestCutStreamGivesNothing(t *testing.T) {
 	for name, body := range streams(t) {
-		ends, faults := []string{"\n"}, []error{nil}
-		if strings.HasPrefix(name, "clock/") {
-			ends, faults = []string{"\n", "\r\n", "\r"}, []error{nil, errors.New("broken")}
-		}
-		for _, end := range ends {
-			stream := strings.ReplaceAll(body, "\n", end)
-			terminal := "data: [DONE]" + end + end
-			whole := strings.Index(stream, terminal) + len(terminal)
-			if end == "\r\n" {
-				whole-- // the last empty line ends with its carriage return
-			}
-			want, wantFailure := read(strings.NewReader(stream))
-			for cut := range len(stream) + 1 {
-				for _, fault := range faults {
-					var from io.Reader = strings.NewReader(stream[:cut])
-					if fault != nil {
-						from = io.MultiReader(from, iotest.ErrReader(fault))
-					}
-					got, failure := read(from)
-					if cut >= whole {
-						if diff := cmp.Diff(want, got); diff != "" || fmt.Sprint(failure) != fmt.Sprint(wantFailure) {
-							t.Fatalf("%s cut at %d of %q: %v %s", name, cut, stream, failure, diff)
-						}
-						continue
-					}
-					if failure == nil || !cmp.Equal(got, model.Reply{}) {
-						t.Fatalf("%s: got %+v of %q", name, got, stream[:cut])
-					}
-				}
-			}
-		}
+		t.Run(name, func(t *testing.T) {
+			modeltest.CheckCuts(t, body, "data: [DONE]", read, strings.HasPrefix(name, "clock/"))
+		})
 	}
 }
+
+func read(stream io.Reader) (model.Reply, *model.Failure) { return wire.Read(stream, &answer{}) }
 
 // chunk writes an event with a delta and a finish_reason, which may be empty.
 func chunk(delta, finish string) string {
@@ -145,21 +119,21 @@ func TestLimitsOfAnswers(t *testing.T) {
 		events string
 		class  model.Class // empty for a reply
 	}{
-		{"text at its limit", chunk(text(maxText/2), "") + chunk(text(maxText/2), ""), ""},
-		{"text over its limit", chunk(text(maxText/2), "") + chunk(text(maxText/2+1), ""), model.TooLarge},
-		{"a refusal at its limit", chunk(refusal(maxText), ""), model.Refused},
-		{"a refusal over its limit", chunk(refusal(maxText), "") + chunk(refusal(1), ""), model.TooLarge},
-		{"arguments at their limit", chunk(piece(0, "c", "f", arguments(maxArguments)), ""), ""},
-		{"arguments over their limit", chunk(piece(0, "c", "f", arguments(maxArguments+1)), ""), model.TooLarge},
-		{"arguments of two calls over their limit", chunk(piece(0, "c", "f", arguments(maxArguments)), "") + chunk(piece(1, "d", "g", "{}"), ""), model.TooLarge},
-		{"calls at their limit", calls(maxCalls), ""},
-		{"calls over their limit", calls(maxCalls + 1), model.TooLarge},
+		{"text at its limit", chunk(text(wire.MaxText/2), "") + chunk(text(wire.MaxText/2), ""), ""},
+		{"text over its limit", chunk(text(wire.MaxText/2), "") + chunk(text(wire.MaxText/2+1), ""), model.TooLarge},
+		{"a refusal at its limit", chunk(refusal(wire.MaxText), ""), model.Refused},
+		{"a refusal over its limit", chunk(refusal(wire.MaxText), "") + chunk(refusal(1), ""), model.TooLarge},
+		{"arguments at their limit", chunk(piece(0, "c", "f", arguments(wire.MaxArguments)), ""), ""},
+		{"arguments over their limit", chunk(piece(0, "c", "f", arguments(wire.MaxArguments+1)), ""), model.TooLarge},
+		{"arguments of two calls over their limit", chunk(piece(0, "c", "f", arguments(wire.MaxArguments)), "") + chunk(piece(1, "d", "g", "{}"), ""), model.TooLarge},
+		{"calls at their limit", calls(wire.MaxCalls), ""},
+		{"calls over their limit", calls(wire.MaxCalls + 1), model.TooLarge},
 		{"the highest index", chunk(piece(1<<31-1, "c", "f", "{}"), ""), ""},
 		{"an index over it", chunk(piece(1<<31, "c", "f", "{}"), ""), model.Malformed},
-		{"an id at its limit", chunk(piece(0, long(maxCallID), "f", "{}"), ""), ""},
-		{"an id over its limit", chunk(piece(0, long(maxCallID+1), "f", "{}"), ""), model.TooLarge},
-		{"a name at its limit", chunk(piece(0, "c", long(maxCallName), "{}"), ""), ""},
-		{"a name over its limit", chunk(piece(0, "c", long(maxCallName+1), "{}"), ""), model.TooLarge},
+		{"an id at its limit", chunk(piece(0, long(wire.MaxCallID), "f", "{}"), ""), ""},
+		{"an id over its limit", chunk(piece(0, long(wire.MaxCallID+1), "f", "{}"), ""), model.TooLarge},
+		{"a name at its limit", chunk(piece(0, "c", long(wire.MaxCallName), "{}"), ""), ""},
+		{"a name over its limit", chunk(piece(0, "c", long(wire.MaxCallName+1), "{}"), ""), model.TooLarge},
 		{"a line without end", "data: " + long(5<<20), model.TooLarge},
 		{"bytes that are not UTF-8", chunk("{\"content\":\"\xff\"}", ""), model.Malformed},
 		{"a lone surrogate", chunk(`{"content":"\ud800"}`, ""), model.Malformed},

@@ -9,9 +9,6 @@ import (
 
 // encode writes a request as the protocol wants it.
 func encode(b model.Binding, r model.Request) ([]byte, error) {
-	if err := r.Check(); err != nil {
-		return nil, err
-	}
 	var messages []document.Value
 	if r.Instructions != "" {
 		messages = append(messages, message("system", r.Instructions))

@@ -1,12 +1,12 @@
 package chat
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loomrun/loom/model"
+	"github.com/loomrun/loom/model/modeltest"
 )
 
 // The request's bytes are the same for the same request, and these.
@@ -18,7 +18,7 @@ func TestEncode(t *testing.T) {
 		want    string
 	}{
 		{
-			"one tool is forced by its name", request, 4096,
+			"one tool is forced by its name", modeltest.Question, 4096,
 			`{"model":"demo-model",` +
 				`"messages":[{"role":"system","content":"Pick a protocol."},{"role":"user","content":"What time is it?"}],` +
 				`"tools":[{"type":"function","function":{"name":"pick_protocol","description":"Picks.","parameters":{"type":"object"}}}],` +
@@ -44,7 +44,7 @@ func TestEncode(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			b := binding("http://127.0.0.1")
+			b := modeltest.BindingTo("http://127.0.0.1", model.ChatCompletions)
 			b.Capabilities.MaxOutputTokens = tc.most
 			got, err := encode(b, tc.request)
 			if err != nil {
@@ -54,12 +54,5 @@ func TestEncode(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestEncodeRefusesWhatThePortRefuses(t *testing.T) {
-	_, err := encode(binding("http://127.0.0.1"), model.Request{Instructions: "Pick."})
-	if failure, ok := errors.AsType[*model.Failure](err); !ok || failure.Class != model.InvalidRequest {
-		t.Errorf("got %v", err)
 	}
 }

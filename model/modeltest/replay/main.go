@@ -5,7 +5,7 @@
 //
 // It prints one line, the base URL, and serves until its standard input ends or it is told to stop
 // by SIGINT or SIGTERM. With --log each request is added to a file, one JSON object a line; whether
-// a request had an Authorization header is shown, its content is not. With --catalog it writes a
+// a request had an Authorization or X-Api-Key header is shown, its content is not. With --catalog it writes a
 // catalog file for the server, with the aliases demo-agent and demo-classifier, before the line.
 package main
 
@@ -96,7 +96,7 @@ func (l *logFile) add(r modeltest.Request) {
 	var headers []document.Member
 	for name, values := range r.Header {
 		value := strings.Join(values, ", ")
-		if name == "Authorization" {
+		if name == "Authorization" || name == "X-Api-Key" {
 			value = "[present]"
 		}
 		headers = append(headers, document.M(name, document.TextOf(value)))

@@ -49,7 +49,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header = http.Header{"Authorization": {"Bearer sk-1"}, "Accept": {"a", "b"}, "User-Agent": {"test"}}
+	request.Header = http.Header{"Authorization": {"Bearer sk-1"}, "Accept": {"a", "b"}, "User-Agent": {"test"}, "X-Api-Key": {"sk-2"}}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(base, "http://"), "/v1")
-	want := `{"method":"POST","path":"/v1/chat/completions","host":"` + host + `","headers":{"Accept":"a, b","Accept-Encoding":"gzip","Authorization":"[present]","Content-Length":"3","User-Agent":"test"},"body":"{\n}"}` + "\n"
+	want := `{"method":"POST","path":"/v1/chat/completions","host":"` + host + `","headers":{"Accept":"a, b","Accept-Encoding":"gzip","Authorization":"[present]","Content-Length":"3","User-Agent":"test","X-Api-Key":"[present]"},"body":"{\n}"}` + "\n"
 	if string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -1,4 +1,4 @@
-package chat
+package wire
 
 import (
 	"net/http"
@@ -32,7 +32,7 @@ func readError(body []byte) endpointError {
 // Seen in use: {"error": {"message", "type", "code"}}, {"error": "text"}, {"message", "code"} and
 // {"detail"}.
 func errorIn(object document.Value, bare bool) endpointError {
-	inner, ok := present(object, "error")
+	inner, ok := Present(object, "error")
 	if !ok {
 		if !bare {
 			return endpointError{}
@@ -68,6 +68,15 @@ func (e endpointError) failure(class model.Class, what string) *model.Failure {
 	return model.Fail(class, nil, "%s: %s", what, e.message)
 }
 
+// brokeOff gives the words their class where they end an answer that had begun.
+func (e endpointError) brokeOff() *model.Failure {
+	class, known := e.class()
+	if !known {
+		class = model.Incomplete
+	}
+	return e.failure(class, "the endpoint broke off the answer")
+}
+
 // class says what the codes mean, if one of them is known.
 func (e endpointError) class() (model.Class, bool) {
 	for _, code := range e.codes {
@@ -81,8 +90,7 @@ func (e endpointError) class() (model.Class, bool) {
 	return "", false
 }
 
-// classOfCode knows the codes and types that providers of this protocol use. The general ones stand
-// here too; a more exact code is looked up before a type.
+// classOfCode knows the codes and types that providers use. The general ones stand here too; a more exact code is looked up before a type.
 var classOfCode = map[string]model.Class{
 	"server_is_overloaded":  model.Unavailable,
 	"overloaded":            model.Unavailable,
@@ -99,11 +107,14 @@ var classOfCode = map[string]model.Class{
 	"internal_server_error": model.Unavailable,
 	"api_error":             model.Unavailable,
 	"timeout":               model.Unavailable,
+	"timeout_error":         model.Unavailable,
 
 	"invalid_api_key":      model.Unauthorized,
 	"authentication_error": model.Unauthorized,
 	"permission_error":     model.Unauthorized,
 	"permission_denied":    model.Unauthorized,
+	"billing_error":        model.Unauthorized,
+	"insufficient_quota":   model.Unauthorized,
 
 	"context_length_exceeded":   model.TooLarge,
 	"exceed_context_size_error": model.TooLarge,
