@@ -11,20 +11,22 @@ import (
 
 // answer is what is kept of a request to a model.
 type answer struct {
-	Model string // the name in the model catalog
-	Reply model.Reply
+	Model    string // the name in the model catalog
+	Reply    model.Reply
+	Attempts []attempt // where an account is kept
 }
 
 // ask sends one model request and tells what came of it. Name gives the name that a call is shown
 // under; nil for its own.
 func (r *runner) ask(ctx context.Context, phase event.Phase, client model.Client, request model.Request, name func(string) string) (model.Reply, error) {
 	a, err := outside(ctx, r, "model:"+string(phase), func(ctx context.Context) (answer, error) {
-		reply, err := client.Ask(ctx, request)
+		reply, attempts, err := r.measured(ctx, client, request)
 		if err == nil && !readable(reply) {
 			err = model.Fail(model.Malformed, nil, "the answer is not UTF-8")
 		}
-		return answer{client.UpstreamName(), reply}, err
+		return answer{client.UpstreamName(), reply, attempts}, err
 	})
+	r.Account.enter(phase, request, a.Attempts)
 	if err != nil {
 		return model.Reply{}, err
 	}

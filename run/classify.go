@@ -14,6 +14,7 @@ import (
 	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/reference"
+	"github.com/loomrun/loom/run/workingcontext"
 )
 
 // pickTool is the one tool of a classification (3.2).
@@ -98,7 +99,13 @@ func shownConfidence(confidence float64) Decimal {
 
 // classify asks the classification model, once.
 func (r *runner) classify(ctx context.Context) (pick, error) {
-	reply, err := r.ask(ctx, event.Classification, r.Classifier, classification(r.Intent, r.Catalog), nil)
+	request := classification(r.Intent, r.Catalog)
+	if r.ContextPolicy == ContextBounded {
+		if err := workingcontext.CheckSize(request); err != nil {
+			return pick{}, err
+		}
+	}
+	reply, err := r.ask(ctx, event.Classification, r.Classifier, request, nil)
 	if err != nil {
 		return pick{}, err
 	}

@@ -43,7 +43,8 @@ type stage struct {
 	tick      time.Duration // from one reading of the clock to the next
 	year      int           // of the clock; 2026 if 0
 	deafAfter int           // the reader of events fails at this one, counted from 1; 0: never
-	cancel    func()        // called by an act of which interrupts is true
+	policy    run.ContextPolicy
+	cancel    func() // called by an act of which interrupts is true
 	ctx       context.Context
 }
 
@@ -146,6 +147,7 @@ type played struct {
 	err     error
 	asked   []model.Request // of the agent
 	sorted  []model.Request // of the classifier
+	account *run.Account    // with a clock that stands still
 }
 
 // transcript gives the lines, one line each.
@@ -191,7 +193,7 @@ func (s stage) options(p *played) run.Options {
 		}
 	}
 	o := run.Options{
-		Intent: s.intent, Catalog: protocols, MaxSteps: s.budget,
+		Intent: s.intent, Catalog: protocols, MaxSteps: s.budget, ContextPolicy: s.policy, Account: p.account,
 		Bindings: []effect.Binding{&double{stage: s, protocol: definition, note: p.note, done: map[string]int{}}},
 		Events: func(e event.Event) error {
 			p.events = append(p.events, e)
@@ -238,7 +240,7 @@ func (s stage) options(p *played) run.Options {
 // out the same. It holds every run to what must be true of all of them.
 func (s stage) play(t rapid.TB) *played {
 	t.Helper()
-	p := &played{}
+	p := &played{account: stillAccount(s.policy)}
 	o := s.options(p)
 	record := &recorder{}
 	o.Seam = record
@@ -250,6 +252,10 @@ func (s stage) play(t rapid.TB) *played {
 	holds(t, p, s.deafAfter > 0)
 	replay(t, s, p, record.steps, ctx.Err() != nil)
 	return p
+}
+
+func stillAccount(policy run.ContextPolicy) *run.Account {
+	return run.NewAccount(policy, func() time.Time { return time.Time{} })
 }
 
 // double is the binding of a stage, and its port.

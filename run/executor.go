@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/loomrun/loom/effect"
-	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
@@ -106,11 +105,7 @@ func (r *runner) choose(ctx context.Context, candidates []governor.FrontierEntry
 		return Proposal{NeedsModel: true}, nil
 	}
 	tools, actions := r.tools(candidates)
-	reply, err := r.ask(ctx, event.Action, r.Agent, model.Request{
-		Instructions: r.instructions(),
-		Input:        r.history.items(r.Intent),
-		Tools:        tools,
-	}, func(tool string) string {
+	reply, err := r.askForAction(ctx, tools, func(tool string) string {
 		if action, ok := actions[tool]; ok {
 			return action
 		}

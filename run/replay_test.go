@@ -89,7 +89,7 @@ func (nobody) now() time.Time { panic("a replayed run reads the clock") }
 // run that was recorded; one that was interrupted goes on where its record ends, and fails there.
 func replay(t rapid.TB, s stage, live *played, steps []kept, interrupted bool) {
 	t.Helper()
-	again := &played{}
+	again := &played{account: stillAccount(s.policy)}
 	o := s.options(again)
 	binding := o.Bindings[0].(*double)
 	binding.gone = true
@@ -117,6 +117,9 @@ func replay(t rapid.TB, s stage, live *played, steps []kept, interrupted bool) {
 	}
 	if diff := cmp.Diff(events, again.events); diff != "" {
 		t.Errorf("replay: other events (-live +replayed):\n%s", diff)
+	}
+	if diff := cmp.Diff(string(live.account.JSON()), string(again.account.JSON())); diff != "" && !interrupted {
+		t.Errorf("replay: other account (-live +replayed):\n%s", diff)
 	}
 	if diff := cmp.Diff(live.outcome, again.outcome); diff != "" {
 		t.Errorf("replay: other outcome (-live +replayed):\n%s", diff)

@@ -22,6 +22,7 @@ import (
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/reference"
+	"github.com/loomrun/loom/run/workingcontext"
 )
 
 const (
@@ -56,6 +57,10 @@ type Options struct {
 	Threshold Decimal
 	// MaxSteps is the step budget; nil: UnboundedMaxSteps.
 	MaxSteps *int
+	// ContextPolicy says what the agent model is shown of the run.
+	ContextPolicy ContextPolicy
+	// Account is told what the requests to models come to. May be nil.
+	Account *Account
 	// Authority grants capabilities. Nil: every capability needs approval.
 	Authority Authority
 
@@ -97,8 +102,9 @@ type runner struct {
 	port      effect.Port
 	toolNames map[string]string // by action
 	history   transcript
-	shelved   map[string]uint64 // actions not offered again while the case is at this revision
-	unheard   error             // what Events said when it failed; it is told nothing more
+	working   *workingcontext.Context // in the place of history under ContextBounded
+	shelved   map[string]uint64       // actions not offered again while the case is at this revision
+	unheard   error                   // what Events said when it failed; it is told nothing more
 }
 
 // Run carries an intent out. It gives how the run stopped; an error means that it failed, and an
@@ -227,7 +233,12 @@ func (r *runner) open(ctx context.Context, entry *catalog.Entry, binding effect.
 	for i, a := range entry.Protocol().Actions {
 		actions[i] = a.ID
 	}
-	r.toolNames = toolNames(actions)
+	var reserved []string
+	if r.ContextPolicy == ContextBounded {
+		r.working = workingcontext.New(r.Intent, r.history.references)
+		reserved = workingcontext.LookupTools
+	}
+	r.toolNames = toolNames(actions, reserved...)
 	return nil
 }
 

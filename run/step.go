@@ -11,6 +11,7 @@ import (
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/run/workingcontext"
 )
 
 // step takes one proposal as far as it goes. It reports whether the run has stopped.
@@ -102,6 +103,7 @@ func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request
 		return fmt.Errorf("verify %s: %w", request.Action, err)
 	}
 	came := []string{"  effect: " + behindBars(report.Text)}
+	var shown []string
 	told := make([]event.Event, 0, max(len(verdict.Evidence), 1))
 	if len(verdict.Evidence) == 0 {
 		told = append(told, event.NoEvidence{Step: r.steps, Why: verdict.Why})
@@ -114,10 +116,15 @@ func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request
 		told = append(told, made)
 	}
 	for _, e := range told {
-		came = append(came, evidenceLine(e))
+		shown = append(shown, evidence(e))
+		came = append(came, "  evidence: "+evidence(e))
 	}
-	r.history.add(p, came...)
-	return r.emit(told...)
+	if err := r.emit(told...); err != nil {
+		return err
+	}
+	return r.remember(p, workingcontext.Step{
+		Performed: true, Effect: report.Text, Subject: report.Subject, Moved: report.Revisions, Evidence: strings.Join(shown, "\n"),
+	}, came...)
 }
 
 // submit gives a record to the governor and gives what to tell of it: never that there is evidence
@@ -149,8 +156,8 @@ func (r *runner) submit(id string, e effect.Evidence) (event.Event, error) {
 	return event.EvidenceSubmitted{Step: r.steps, Kind: record.Kind, Result: result, Record: record.ID}, nil
 }
 
-// evidenceLine is what the model is shown of evidence.
-func evidenceLine(e event.Event) string {
+// evidence is what the model is shown of evidence.
+func evidence(e event.Event) string {
 	text := "none"
 	switch e := e.(type) {
 	case event.EvidenceSubmitted:
@@ -160,13 +167,15 @@ func evidenceLine(e event.Event) string {
 			text += " (" + behindBars(e.Why) + ")"
 		}
 	}
-	return "  evidence: " + text
+	return text
 }
 
 // refuse ends a step that had no effect.
 func (r *runner) refuse(p Proposal, reason string) error {
-	r.history.add(p, "  refused: "+behindBars(reason))
-	return r.emit(event.StepRefused{Step: r.steps, Reason: reason})
+	if err := r.emit(event.StepRefused{Step: r.steps, Reason: reason}); err != nil {
+		return err
+	}
+	return r.remember(p, workingcontext.Step{Refused: reason}, "  refused: "+behindBars(reason))
 }
 
 // observeProposal keeps what the executor reported, also where that is no proposal.

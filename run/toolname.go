@@ -13,10 +13,14 @@ const maxToolSuffix = 8
 
 // toolNames gives each action of a protocol the name of its tool, the same in every step of a run: its
 // letters, digits, _ and - as they are, every other character as _, cut to what providers take (D10).
-// Of actions that would share a name all but the first get a number behind theirs.
-func toolNames(actions []string) map[string]string {
+// Of actions that would share a name all but the first get a number behind theirs, and so does one that
+// would have a reserved name.
+func toolNames(actions []string, reserved ...string) map[string]string {
 	names := make(map[string]string, len(actions))
 	taken := make(map[string]bool, len(actions))
+	for _, name := range reserved {
+		taken[name] = true
+	}
 	last := map[string]int{} // by stem, so that many actions of one stem stay linear
 	for _, action := range actions {
 		plain := strings.Map(func(c rune) rune {
