@@ -17,7 +17,8 @@ MANDIR  ?= $(PREFIX)/share/man
 # the readers that everything else trusts.
 COVERED := ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
-	./internal/canonjson ./internal/boundedfile ./internal/printable
+	./internal/canonjson ./internal/boundedfile ./internal/printable \
+	./internal/config ./run/workingcontext
 
 # The benchmarks against other programs are a module of their own, so that
 # what they compare with does not become a dependency of Loom.

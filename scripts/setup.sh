@@ -4,6 +4,7 @@
 #
 #   cc            a C compiler with headers (the race detector needs one)
 #   bubblewrap    runs a program confined
+#   sshd          an ssh server; tests start their own, on the loopback interface
 #
 # With a ? after it the target can do without: a note, and no failure. Root gets
 # what is missing from apt-get; anybody else is shown the one line to run.
@@ -22,6 +23,7 @@ have() {
     # A compiler without the C library's headers is on many small machines.
     cc) echo '#include <stdlib.h>' | $("$GO" env CC) -E - >/dev/null 2>&1 ;;
     bubblewrap) command -v bwrap >/dev/null ;;
+    sshd) [[ -x /usr/sbin/sshd ]] ;;
     *) echo "setup: unknown need $1" >&2; exit 2 ;;
   esac
 }
@@ -29,6 +31,7 @@ have() {
 packages() {
   case $1 in
     cc) echo gcc libc6-dev ;;
+    sshd) echo openssh-server ;;
     *) echo "$1" ;;
   esac
 }
@@ -47,7 +50,8 @@ if [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then
   echo "setup: installing ${wanted[*]}"
   apt() {
     # Off line this must end soon: it may be for something optional.
-    DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -o DPkg::Lock::Timeout=60 \
+    # RUNLEVEL=1: what is installed is not started as a service.
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -o DPkg::Lock::Timeout=60 \
       -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 "$@" </dev/null
   }
   # The lists of a fresh machine are empty and those of an old one are stale:

@@ -40,6 +40,7 @@ func TestDocumentsShowWhatHappens(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("HOME", env.WorkDir)
 					env.Setenv("TZ", "Europe/Berlin")
+					env.Setenv("GORACE", "atexit_sleep_ms=0") // see TestScripts
 					return os.CopyFS(env.WorkDir, os.DirFS("../../examples"))
 				},
 			})

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"serve":       serve,
 			"picks":       picks,
 			"stalls":      stalls,
+			"declines":    declines,
 			"asked":       asked,
 			"connections": connections,
 			"arrives":     arrives,
@@ -47,6 +48,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TZ", "Europe/Berlin")
+			// A program of the race detector else sleeps a second before each good end.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
 			return err
@@ -80,10 +83,14 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// serve RECORDING: a loopback server replays a recording of package modeltest. Its catalog is
-// models.toml.
+// serve RECORDING: a loopback server replays a recording of package modeltest, or with WIRE/RECORDING
+// one of a wire's tests. Its catalog is models.toml.
 func serve(ts *testscript.TestScript, _ bool, args []string) {
-	data, err := os.ReadFile(recordings + args[0] + ".txtar")
+	path := recordings + args[0] + ".txtar"
+	if wire, name, of := strings.Cut(args[0], "/"); of {
+		path = recordings + "../../" + wire + "/testdata/" + name + ".txtar"
+	}
+	data, err := os.ReadFile(path)
 	ts.Check(err)
 	recording, err := modeltest.ParseRecording(data)
 	ts.Check(err)
@@ -127,6 +134,20 @@ func stalls(ts *testscript.TestScript, _ bool, _ []string) {
 	start(ts, &modeltest.Recording{Answers: []modeltest.Answer{{
 		Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Fault: modeltest.Stall,
 	}}})
+}
+
+// declines STATUS...: a server that answers with these statuses, one after the other, and each time says
+// "not now" and asks for a wait that is longer than any test.
+func declines(ts *testscript.TestScript, _ bool, args []string) {
+	recording := &modeltest.Recording{}
+	for _, arg := range args {
+		status, err := strconv.Atoi(arg)
+		ts.Check(err)
+		recording.Answers = append(recording.Answers, modeltest.Answer{
+			Status: status, Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {"60"}}, Body: `{"error":{"message":"not now"}}`,
+		})
+	}
+	start(ts, recording)
 }
 
 func start(ts *testscript.TestScript, recording *modeltest.Recording) {

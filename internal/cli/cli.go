@@ -82,7 +82,7 @@ Begin here:
 	root.SetOut(out)
 	root.SetErr(err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(s), newEvaluate(s), newProtocols(s))
+	root.AddCommand(newRun(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
 	everyCommand(root, understandable)
 	return root
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/internal/document"
@@ -51,9 +50,12 @@ func evaluate(s streams, input string) error {
 	if document.FirstInvalid(data) < len(data) {
 		return errors.New("the request is not UTF-8")
 	}
-	definitions := catalog.Bundled()
+	all, err := definitions()
+	if err != nil {
+		return err
+	}
 	answer, refused := governor.Answer(data, func(name string) (*governor.Rules, bool) {
-		entry, ok := definitions.Get(name)
+		entry, ok := all.Get(name)
 		if !ok {
 			return nil, false
 		}

@@ -19,14 +19,14 @@ import (
 func newProtocols(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "protocols [command]",
-		Short: "See and check protocol definitions",
+		Short: "See, check, install and remove protocol definitions",
 		Long: `A protocol is a YAML document: what a kind of work is about, what counts as evidence,
 which actions are allowed when, and how the work may end. Loom carries out an intent
 only under a protocol of its catalog.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newProtocolsList(s), newProtocolsShow(s), newProtocolsCheck(s), newProtocolsCompile(s))
+	c.AddCommand(newProtocolsList(s), newProtocolsShow(s), newProtocolsAdd(s), newProtocolsRemove(s), newProtocolsCheck(s), newProtocolsCompile(s))
 	return c
 }
 
@@ -46,9 +46,13 @@ columns.`,
 }
 
 func protocolsList(s streams, asJSON bool) error {
+	all, err := definitions()
+	if err != nil {
+		return err
+	}
 	list := document.ListOf()
 	var lines []byte
-	for _, e := range catalog.Bundled().Entries() {
+	for _, e := range all.Entries() {
 		how := execution(e)
 		list.Items = append(list.Items, document.MapOf(
 			document.M("name", document.TextOf(e.Name)),
@@ -97,15 +101,15 @@ func newProtocolsShow(s streams) *cobra.Command {
 }
 
 func find(name string) (*catalog.Entry, error) {
-	entry, ok := catalog.Bundled().Get(name)
+	all, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+	entry, ok := all.Get(name)
 	if !ok {
 		return nil, fmt.Errorf("the catalog holds no %s; see loom protocols list", name)
 	}
 	return entry, nil
-}
-
-func protocolNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return catalog.Bundled().Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func newProtocolsCheck(s streams) *cobra.Command {

@@ -10,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/model"
-	"github.com/loomrun/loom/model/chat"
+	"github.com/loomrun/loom/model/wires"
 	"github.com/loomrun/loom/run"
 )
 
@@ -31,6 +30,12 @@ type runFlags struct {
 	maxSteps   uint
 	output     outputMode
 	workspace  string
+
+	contextPolicy contextPolicy
+	contextReport string
+
+	settled   settled
+	unsettled error // why the flags could not be settled
 }
 
 // outputMode is the value of --output.
@@ -58,7 +63,7 @@ func (o *outputMode) Set(text string) error {
 func (o *outputMode) Type() string { return "mode" }
 
 func newRun(s streams) *cobra.Command {
-	f := runFlags{output: outputHuman}
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "run [flags] INTENT",
 		Short: "Classify an intent and carry it out",
@@ -68,9 +73,10 @@ Loom picks a protocol of its catalog for the intent and opens a case under it. I
 every step the admissible actions are computed, one is proposed, checked again,
 performed, and what it did is verified. Evidence alone completes the case.
 
-With --catalog a model picks the protocol and proposes actions; where only one action
-without arguments is left, no model is asked. With --offline no model is asked at all:
-a built-in matcher picks the protocol, and a step that would need a model stops the run.
+A model of --catalog, or else of the Codex login (see loom login), picks the protocol
+and proposes actions; where only one action without arguments is left, no model is
+asked. With --offline no model is asked at all: a built-in matcher picks the protocol,
+and a step that would need a model stops the run.
 
 Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: failed.`,
 		Example: `  loom run --offline "need to know the current time"
@@ -87,27 +93,29 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runIntent(c.Context(), s, f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.settled, f.unsettled = settle(c.Flags())
+			return reported(f.contextReport, f.contextPolicy, func(account *run.Account) error {
+				return runIntent(c.Context(), s, f, args[0], account)
+			})
+		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.offline, "offline", false, "use no model: match the intent by words and make forced moves only")
 	flags.StringVar(&f.protocol, "protocol", "", "use this definition of the catalog, `NAME@MAJOR`, and classify nothing")
-	flags.StringVar(&f.catalog, "catalog", "", "model catalog, a TOML `file`")
-	flags.StringVar(&f.model, "model", defaultAlias, "`alias` of the catalog for the model that proposes actions")
-	flags.StringVar(&f.classifier, "classifier-model", defaultAlias, "`alias` of the catalog for the model that picks the protocol")
-	flags.StringVar(&f.threshold, "threshold", run.DefaultThreshold.String(), "least confidence of an accepted pick, a `number` from 0 to 1")
-	flags.UintVar(&f.maxSteps, "max-steps", run.DefaultMaxSteps, "stop after this `number` of steps; refused ones count")
-	flags.Var(&f.output, "output", "human: lines for people; jsonl: one JSON object a line")
+	f.settable(flags)
+	flags.StringVar(&f.contextReport, "context-report", "", "write what the requests to models came to, in numbers only, into a JSON `file`")
 	flags.StringVar(&f.workspace, "workspace", "", "work tree of a software change, a `directory`; other protocols ignore it")
 	// Only a name that is registered twice or unknown makes these fail.
 	_ = c.RegisterFlagCompletionFunc("protocol", protocolNames)
+	_ = c.RegisterFlagCompletionFunc("context-policy", cobra.FixedCompletions([]string{string(run.ContextLegacy), string(run.ContextBounded)}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{string(outputHuman), string(outputJSONL)}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 // runIntent carries the intent out and prints its events in the chosen form.
-func runIntent(ctx context.Context, s streams, f runFlags, intent string) error {
+func runIntent(ctx context.Context, s streams, f runFlags, intent string, account *run.Account) error {
 	if !f.offline {
 		// Only a request to a model takes long enough to be interrupted with a word of ours.
 		var stop context.CancelFunc
@@ -125,7 +133,7 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string) error 
 	if f.output == outputJSONL {
 		read = records.read
 	}
-	outcome, err := prepareAndRun(ctx, f, intent, read)
+	outcome, err := prepareAndRun(ctx, f, intent, account, read)
 	if err == nil {
 		return &statusError{stopStatus(outcome.Reason), nil}
 	}
@@ -139,24 +147,30 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string) error 
 }
 
 // prepareAndRun makes the checks that come before a run, in the order of 1.3, and runs.
-func prepareAndRun(ctx context.Context, f runFlags, intent string, read func(event.Event) error) (run.Outcome, error) {
+func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.Account, read func(event.Event) error) (run.Outcome, error) {
+	if f.unsettled != nil {
+		return run.Outcome{}, f.unsettled
+	}
 	threshold, err := run.ParseDecimal(f.threshold)
 	if err != nil {
 		return run.Outcome{}, fmt.Errorf("the threshold %w", err)
 	}
-	definitions := catalog.Bundled()
-	if _, known := definitions.Get(f.protocol); f.protocol != "" && !known {
-		return run.Outcome{}, fmt.Errorf("--protocol %s: the catalog holds %s", f.protocol, strings.Join(definitions.Names(), ", "))
-	}
 	steps := int(min(f.maxSteps, maxMaxSteps))
 	options := run.Options{
-		Intent: intent, Catalog: definitions, Bindings: bindings(), Protocol: f.protocol,
+		Intent: intent, Bindings: bindings(), Protocol: f.protocol,
 		Threshold: threshold, MaxSteps: &steps, Events: read,
+		ContextPolicy: run.ContextPolicy(f.contextPolicy), Account: account,
 	}
 	if !f.offline {
 		if options.Classifier, options.Agent, err = f.models(); err != nil {
 			return run.Outcome{}, err
 		}
+	}
+	if options.Catalog, err = definitions(); err != nil {
+		return run.Outcome{}, err
+	}
+	if _, known := options.Catalog.Get(f.protocol); f.protocol != "" && !known {
+		return run.Outcome{}, fmt.Errorf("--protocol %s: the catalog holds %s", f.protocol, strings.Join(options.Catalog.Names(), ", "))
 	}
 	return run.Run(ctx, options)
 }
@@ -164,34 +178,35 @@ func prepareAndRun(ctx context.Context, f runFlags, intent string, read func(eve
 // maxMaxSteps bounds --max-steps where a larger number would mean the same.
 const maxMaxSteps = 1_000_000
 
-// models resolves the two aliases, the classifier's first, before anything is asked.
+// models resolves the two aliases, the classifier's first, before anything is asked. Without a
+// catalog they are ids of models that the Codex login reaches.
 func (f runFlags) models() (classifier, agent model.Client, err error) {
 	if f.catalog == "" {
-		return nil, nil, errors.New("no model to ask: name a model catalog with --catalog, or use --offline to run without a model (loom login comes with a later version)")
+		return f.loginModels()
 	}
 	routes, err := model.ReadRoutes(f.catalog)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--catalog: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", f.settled.from("catalog", "--catalog"), err)
 	}
 	if f.protocol == "" { // else nothing is classified
-		if classifier, err = f.client(routes, "--classifier-model", f.classifier); err != nil {
+		if classifier, err = f.client(routes, f.settled.from("classifier_model", "--classifier-model"), f.classifier); err != nil {
 			return nil, nil, err
 		}
 	}
-	agent, err = f.client(routes, "--model", f.model)
+	agent, err = f.client(routes, f.settled.from("model", "--model"), f.model)
 	return classifier, agent, err
 }
 
-func (f runFlags) client(routes *model.Routes, flag, alias string) (model.Client, error) {
+func (f runFlags) client(routes *model.Routes, from, alias string) (model.Client, error) {
 	binding, err := routes.Resolve(alias)
 	if err != nil {
 		var refused *model.RouteError
 		errors.As(err, &refused)
-		return nil, fmt.Errorf("%s %s: %s (in %s)", flag, alias, refused.Reason, f.catalog)
+		return nil, fmt.Errorf("%s %s: %s (in %s)", from, alias, refused.Reason, f.catalog)
 	}
-	client, err := chat.New(binding)
+	client, err := wires.New(binding)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w (in %s)", flag, alias, err, f.catalog)
+		return nil, fmt.Errorf("%s %s: %w (in %s)", from, alias, err, f.catalog)
 	}
-	return client, nil
+	return model.Retry(client), nil
 }
