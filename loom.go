@@ -56,7 +56,8 @@ type Options struct {
 	Catalog Catalog
 	// Protocol, where it is set, is the registration to use; nothing is classified then.
 	Protocol string
-	// Model picks the protocol and proposes actions. Nil: the intent is matched by words, only
+	// Model picks the protocol and proposes actions. It is asked as it is: model.Retry makes of a client
+	// that asks once one that asks again where that is safe. Nil: the intent is matched by words, only
 	// forced moves are made, and a step that needs a model stops the run.
 	Model Client
 	// Classifier picks the protocol in the place of Model. May be nil.
@@ -65,6 +66,8 @@ type Options struct {
 	Threshold string
 	// MaxSteps is the step budget. Zero: 64.
 	MaxSteps int
+	// ContextPolicy says what a model is shown of the steps before. Empty: run.ContextLegacy.
+	ContextPolicy run.ContextPolicy
 	// Bindings carry protocols out besides the host clock, which is always there and comes last.
 	Bindings []Binding
 	// Authority grants capabilities. Nil: an action that needs one stops the run for approval.
@@ -101,6 +104,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		Intent: o.Intent, Catalog: o.Catalog, Protocol: o.Protocol,
 		Bindings:   append(o.Bindings[:len(o.Bindings):len(o.Bindings)], effect.NewClock(catalog.SystemQuery().Protocol, now, zone)),
 		Classifier: o.Classifier, Agent: o.Model, Threshold: threshold, Authority: o.Authority, Events: o.Events, Now: now,
+		ContextPolicy: o.ContextPolicy,
 	}
 	if options.Classifier == nil {
 		options.Classifier = o.Model
