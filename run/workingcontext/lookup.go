@@ -38,10 +38,12 @@ const (
 
 // How a part of a result is selected and shown (6.3).
 const (
-	selectWhole = "whole"
-	selectBytes = "bytes"
-	selectLines = "lines"
-	renderText  = "text"
+	selectWhole   = "whole"
+	selectBytes   = "bytes"
+	selectLines   = "lines"
+	selectPointer = "json_pointer"
+	renderText    = "text"
+	renderJSON    = "json"
 )
 
 // ErrLookups ends a run whose model goes on looking things up. With one model call for selection and
@@ -59,9 +61,9 @@ func schema(name, of string) string {
 
 // referenceSchema is that of a reference as descriptors show it (6.3), as far as look-ups take one.
 const referenceSchema = `{"type":"object","properties":{"result":{"type":"string"},"sha256":{"type":"string"},` +
-	`"select":{"type":"object","properties":{"kind":{"type":"string","enum":["whole","bytes","lines"]},` +
-	`"start":{"type":"integer"},"end":{"type":"integer"}},"required":["kind"],"additionalProperties":false},` +
-	`"rendering":{"type":"string","enum":["text"]}},"required":["result","sha256","select","rendering"],"additionalProperties":false}`
+	`"select":{"type":"object","properties":{"kind":{"type":"string","enum":["whole","bytes","lines","json_pointer"]},` +
+	`"start":{"type":"integer"},"end":{"type":"integer"},"pointer":{"type":"string"}},"required":["kind"],"additionalProperties":false},` +
+	`"rendering":{"type":"string","enum":["text","json"]}},"required":["result","sha256","select","rendering"],"additionalProperties":false}`
 
 // lookups gives the tools there is something to read with.
 func (c *Context) lookups() []model.Tool {
@@ -76,7 +78,7 @@ func (c *Context) lookups() []model.Tool {
 			model.Tool{Name: listResults, Description: "Look-up, no action: list kept results from an offset on, the first ever at 0.", Parameters: offsetSchema},
 			model.Tool{
 				Name: readResult, Parameters: referenceSchema,
-				Description: "Look-up, no action: read a part of a kept result: whole, bytes from start to before end, or lines from start, counted from 1, to end.",
+				Description: "Look-up, no action: read a part of a kept result: whole, bytes from start to before end, lines from start, counted from 1, to end, or what a JSON pointer names.",
 			})
 	}
 	return tools

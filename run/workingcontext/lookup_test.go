@@ -109,11 +109,11 @@ func TestLookups(t *testing.T) {
 		{"read_result", of(`{"kind":"bytes","start":0}`), `{"lookup_failed":"what is asked for has exactly these members: kind, start, end"}`},
 		{"read_result", of(`{"kind":"whole"}`), `{"lookup_failed":"the answer would take *, more than 8192; ask for less"}`},
 		{"read_result", of(`{"kind":"whole","start":1}`), `{"lookup_failed":"what is asked for has exactly these members: kind"}`},
-		{"read_result", of(`{"kind":"tail","start":1,"end":1}`), `{"lookup_failed":"kind is not whole, bytes or lines"}`},
+		{"read_result", of(`{"kind":"tail","start":1,"end":1}`), `{"lookup_failed":"kind is not whole, bytes, lines or json_pointer"}`},
 		{"read_result", of(`"whole"`), `{"lookup_failed":"what is asked for has exactly these members: kind, start, end"}`},
 		{"read_result", ref("result-s67-3", sum, `{"kind":"whole"}`, "text"), `{"lookup_failed":"there is no such result; list_results lists those there are"}`},
 		{"read_result", ref("result-s67-2", digest, `{"kind":"whole"}`, "text"), `{"lookup_failed":"the result has another sha256"}`},
-		{"read_result", ref("result-s67-2", sum, `{"kind":"whole"}`, "json"), `{"lookup_failed":"rendering is not text"}`},
+		{"read_result", ref("result-s67-2", sum, `{"kind":"whole"}`, "json"), `{"lookup_failed":"rendering is not text; json goes with a JSON pointer only"}`},
 		{"read_result", `{"result":"result-s67-2"}`, `{"lookup_failed":"what is asked for has exactly these members: result, sha256, select, rendering"}`},
 	} {
 		got := answer(t, c, l.tool, l.arguments)

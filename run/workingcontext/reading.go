@@ -22,10 +22,15 @@ func (r *results) read(given document.Value) (string, error) {
 		return "", errors.New("there is no such result; " + listResults + " lists those there are")
 	case members[1].Value.Text != found.sha256:
 		return "", errors.New("the result has another sha256")
-	case members[3].Value.Text != renderText:
-		return "", errors.New("rendering is not text")
 	}
-	start, end, err := found.selected(members[2].Value)
+	by, rendering := members[2].Value, members[3].Value.Text
+	if kind, _ := by.Get("kind"); kind.Text == selectPointer {
+		return found.pointed(by, rendering)
+	}
+	if rendering != renderText {
+		return "", errors.New("rendering is not text; json goes with a JSON pointer only")
+	}
+	start, end, err := found.selected(by)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +86,7 @@ func (r result) selected(by document.Value) (start, end int, err error) {
 		}
 		return start, end, nil
 	default:
-		return 0, 0, fmt.Errorf("kind is not %s, %s or %s", selectWhole, selectBytes, selectLines)
+		return 0, 0, fmt.Errorf("kind is not %s, %s, %s or %s", selectWhole, selectBytes, selectLines, selectPointer)
 	}
 }
 
