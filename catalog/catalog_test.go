@@ -3,6 +3,7 @@ package catalog
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,5 +24,12 @@ func TestBundledWordsAreThoseOfTheDefinitions(t *testing.T) {
 	}
 	if bundledWords != want.String() {
 		t.Errorf("bundled/words.txt is not up to date; run go test ./catalog -update\ngot:\n%swant:\n%s", bundledWords, want.String())
+	}
+}
+
+// They are looked up by halves.
+func TestFillersAreInOrder(t *testing.T) {
+	if !slices.IsSorted(fillers) {
+		t.Error("fillers are not in code-point order")
 	}
 }

@@ -97,7 +97,7 @@ func (v vocabulary) weight(word string) float64 {
 // tellingWords gives the words of a text that say what it is about, in lower case.
 func tellingWords(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	return slices.DeleteFunc(fields, func(word string) bool { return len(word) < 2 || fillers[word] })
+	return slices.DeleteFunc(fields, func(word string) bool { return len(word) < 2 || isFiller(word) })
 }
 
 // stem takes the common English endings off a word, so that tests, tested and testing are one word.
@@ -116,17 +116,20 @@ func stem(word string) string {
 	return word
 }
 
-// fillers are words that say nothing about what an intent is for.
-var fillers = func() map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(`
-		a about after again all also an and any are as ask asked at be been before but by can could current
-		currently did do does done each for from get give had has have he her here him his how i if in into is it
-		its just know let like make me may might more most must my need needs no nor not now of off on once one only
-		or our out over own please present see shall she should so some tell today than that the their them then there these
-		they this those through to too under until up us very want was we were what when where which while who whom
-		why will with would yes you your`) {
-		set[word] = true
-	}
-	return set
-}()
+// fillers are words that say nothing about what an intent is for, in code-point order.
+var fillers = []string{
+	"a", "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "ask", "asked", "at", "be",
+	"been", "before", "but", "by", "can", "could", "current", "currently", "did", "do", "does", "done", "each",
+	"for", "from", "get", "give", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "if",
+	"in", "into", "is", "it", "its", "just", "know", "let", "like", "make", "may", "me", "might", "more",
+	"most", "must", "my", "need", "needs", "no", "nor", "not", "now", "of", "off", "on", "once", "one", "only",
+	"or", "our", "out", "over", "own", "please", "present", "see", "shall", "she", "should", "so", "some",
+	"tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
+	"through", "to", "today", "too", "under", "until", "up", "us", "very", "want", "was", "we", "were", "what",
+	"when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "yes", "you", "your",
+}
+
+func isFiller(word string) bool {
+	_, found := slices.BinarySearch(fillers, word)
+	return found
+}
