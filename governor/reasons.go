@@ -137,20 +137,8 @@ func (e *evaluation) subjectOf(g *group) *string {
 	return &e.protocol.Artifacts[g.subject].ID
 }
 
+// compareReasons orders reasons as they are given. Groups stand by kind and then by subject, a match
+// without one first.
 func compareReasons(a, b Reason) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), compareSubjects(a.Subject, b.Subject))
-}
-
-// compareSubjects puts a match without a subject before those with one.
-func compareSubjects(a, b *string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	default:
-		return strings.Compare(*a, *b)
-	}
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(a.group, b.group))
 }

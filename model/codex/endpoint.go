@@ -7,17 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/model"
+	"github.com/loomrun/loom/model/wire"
 )
 
 // provider is who gave the login and answers with it.
@@ -136,26 +135,12 @@ func (p provider) transport() *http.Transport {
 
 // unreachable is the failure of a renewal that got no answer.
 func unreachable(err error) *model.Failure {
-	class, what := model.Unavailable, "it could not be reached"
-	lookup, noLookup := errors.AsType[*net.DNSError](err)
-	errno, system := errors.AsType[syscall.Errno](err)
-	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	_, notTLS := errors.AsType[tls.RecordHeaderError](err)
-	switch {
-	case distrusted:
-		class, what = model.Unsupported, "its certificate does not hold"
-	case notTLS:
-		class, what = model.Unsupported, "it does not speak TLS"
-	case noLookup && lookup.IsNotFound:
-		what = "its host name is not known"
-	case system:
-		what = errno.Error()
-	case errors.Is(err, context.DeadlineExceeded):
-		what = fmt.Sprintf("it took longer than %v", renewTime)
-	case errors.Is(err, io.EOF):
-		what = "it closed the connection"
+	if errors.Is(err, context.DeadlineExceeded) {
+		return model.Fail(model.Unavailable, nil, "no answer from the token endpoint: it took longer than %v", renewTime)
 	}
-	return model.Fail(class, nil, "no answer from the token endpoint: %s", what)
+	failure := wire.Unreachable("the token endpoint", err, "it could not be reached")
+	failure.Cause = nil // its text may repeat a token
+	return failure
 }
 
 // declined is the failure that an answer with a status other than 200 means. Of the endpoint's words

@@ -207,7 +207,7 @@ func (c *Client) ask(ctx context.Context, body []byte, secret model.Secret) (mod
 	}
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
-		return model.Reply{}, unreachable(err)
+		return model.Reply{}, Unreachable("the endpoint", err, err.Error())
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

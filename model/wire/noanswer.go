@@ -18,9 +18,11 @@ import (
 // maxErrorBody bounds what is read of the words behind an error status, in bytes.
 const maxErrorBody = 64 << 10
 
-// unreachable is the failure of a request that got no answer.
-func unreachable(err error) *model.Failure {
-	class, what := model.Unavailable, err.Error()
+// Unreachable is the failure of a request that got no answer from an endpoint, which messages call
+// whom. Otherwise is what it says of an error that is none of the usual ones: the error's own text may
+// repeat what the endpoint sent.
+func Unreachable(whom string, err error, otherwise string) *model.Failure {
+	class, what := model.Unavailable, otherwise
 	lookup, noLookup := errors.AsType[*net.DNSError](err)
 	errno, system := errors.AsType[syscall.Errno](err)
 	timeout, timed := errors.AsType[net.Error](err)
@@ -42,7 +44,7 @@ func unreachable(err error) *model.Failure {
 	case errors.Is(err, io.EOF):
 		what = "it closed the connection"
 	}
-	return model.Fail(class, err, "no answer from the endpoint: %s", what)
+	return model.Fail(class, err, "no answer from %s: %s", whom, what)
 }
 
 // declined is the failure that an answer with a status other than 200 means.

@@ -23,7 +23,7 @@ func TestUnreachableWords(t *testing.T) {
 		{io.EOF, "it closed the connection"},
 		{io.ErrUnexpectedEOF, "unexpected EOF"},
 	} {
-		if got := unreachable(tc.err); got.Detail != "no answer from the endpoint: "+tc.want || got.Class != model.Unavailable || !errors.Is(got, tc.err) {
+		if got := Unreachable("the endpoint", tc.err, tc.err.Error()); got.Detail != "no answer from the endpoint: "+tc.want || got.Class != model.Unavailable || !errors.Is(got, tc.err) {
 			t.Errorf("%v: got %v", tc.err, got)
 		}
 	}
