@@ -28,39 +28,21 @@ type runFlags struct {
 	classifier string
 	threshold  string
 	maxSteps   uint
-	output     outputMode
+	output     choice
 	workspace  string
 
-	contextPolicy contextPolicy
+	contextPolicy choice
 	contextReport string
 
 	settled   settled
 	unsettled error // why the flags could not be settled
 }
 
-// outputMode is the value of --output.
-type outputMode string
-
+// The values of --output.
 const (
-	outputHuman outputMode = "human"
-	outputJSONL outputMode = "jsonl"
+	outputHuman = "human"
+	outputJSONL = "jsonl"
 )
-
-// String, Set and Type make an outputMode a flag value.
-func (o *outputMode) String() string { return string(*o) }
-
-// Set takes human or jsonl.
-func (o *outputMode) Set(text string) error {
-	switch mode := outputMode(text); mode {
-	case outputHuman, outputJSONL:
-		*o = mode
-		return nil
-	}
-	return errors.New("it is human or jsonl")
-}
-
-// Type names the value in help.
-func (o *outputMode) Type() string { return "mode" }
 
 func newRun(s streams) *cobra.Command {
 	var f runFlags
@@ -95,7 +77,7 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.settled, f.unsettled = settle(c.Flags())
-			return reported(f.contextReport, f.contextPolicy, func(account *run.Account) error {
+			return reported(f.contextReport, run.ContextPolicy(f.contextPolicy.word), func(account *run.Account) error {
 				return runIntent(c.Context(), s, f, args[0], account)
 			})
 		},
@@ -109,8 +91,8 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 	flags.StringVar(&f.workspace, "workspace", "", "work tree of a software change, a `directory`; other protocols ignore it")
 	// Only a name that is registered twice or unknown makes these fail.
 	_ = c.RegisterFlagCompletionFunc("protocol", protocolNames)
-	_ = c.RegisterFlagCompletionFunc("context-policy", cobra.FixedCompletions([]string{string(run.ContextLegacy), string(run.ContextBounded)}, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{string(outputHuman), string(outputJSONL)}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("context-policy", cobra.FixedCompletions(f.contextPolicy.among, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.output.among, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -130,14 +112,14 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string, accoun
 	}
 	records := jsonl{s, new(bool), failed}
 	read := human{s}.read
-	if f.output == outputJSONL {
+	if f.output.word == outputJSONL {
 		read = records.read
 	}
 	outcome, err := prepareAndRun(ctx, f, intent, account, read)
 	if err == nil {
 		return &statusError{stopStatus(outcome.Reason), nil}
 	}
-	if f.output == outputJSONL {
+	if f.output.word == outputJSONL {
 		err = errors.Join(err, records.fail(err))
 	}
 	if failed() == ExitInterrupted {
@@ -159,7 +141,7 @@ func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.
 	options := run.Options{
 		Intent: intent, Bindings: bindings(), Protocol: f.protocol,
 		Threshold: threshold, MaxSteps: &steps, Events: read,
-		ContextPolicy: run.ContextPolicy(f.contextPolicy), Account: account,
+		ContextPolicy: run.ContextPolicy(f.contextPolicy.word), Account: account,
 	}
 	if !f.offline {
 		if options.Classifier, options.Agent, err = f.models(); err != nil {

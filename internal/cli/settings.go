@@ -63,7 +63,8 @@ func (s settled) from(key, flag string) string {
 
 // settable declares the flags of run that can be set elsewhere too, with their defaults.
 func (f *runFlags) settable(flags *pflag.FlagSet) {
-	f.output, f.contextPolicy = outputHuman, contextPolicy(run.ContextLegacy)
+	f.output = newChoice("mode", outputHuman, outputJSONL)
+	f.contextPolicy = newChoice("policy", string(run.ContextLegacy), string(run.ContextBounded))
 	flags.StringVar(&f.catalog, "catalog", "", "model catalog, a TOML `file`")
 	flags.StringVar(&f.model, "model", defaultAlias, "`alias` of the catalog, else id, of the model that proposes actions")
 	flags.StringVar(&f.classifier, "classifier-model", defaultAlias, "`alias` of the catalog, else id, of the model that picks the protocol")
