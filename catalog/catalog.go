@@ -128,6 +128,9 @@ func (c Catalog) AddYAML(name string, yaml []byte) (Catalog, error) {
 	return c.with(e), nil
 }
 
+// Of gives a catalog of just these entries, whose names differ: what a run chose from earlier.
+func Of(entries ...*Entry) Catalog { return Catalog{}.with(entries...) }
+
 func (c Catalog) with(more ...*Entry) Catalog {
 	entries := append(slices.Clone(c.entries), more...)
 	slices.SortFunc(entries, func(a, b *Entry) int {

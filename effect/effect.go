@@ -21,6 +21,9 @@ const NoArguments = `{"type":"object","properties":{},"additionalProperties":fal
 type Binding interface {
 	// Name says how a protocol is carried out, such as "clock".
 	Name() string
+	// SHA256 is the digest, in hexadecimal, of what the binding is bound to: a run goes on only with a
+	// binding of the same digest.
+	SHA256() string
 	// Serves tells whether this binding can carry out the protocol.
 	Serves(p *protocol.Protocol) bool
 	// Open makes the port of one run. It touches nothing yet.
@@ -41,7 +44,8 @@ type Intent struct {
 // must follow from its intent, its arguments and the reports it is given.
 type Port interface {
 	// Start readies the run and gives the revision of each artifact the case opens with. What can
-	// be refused before a case opens is refused here, by an error.
+	// be refused before a case opens is refused here, by an error. It changes nothing that counts: a
+	// run that was killed at once is started again.
 	Start(ctx context.Context) (revisions map[string]string, err error)
 	// Performs tells whether the port can perform the action.
 	Performs(action string) bool

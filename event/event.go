@@ -4,6 +4,9 @@
 // jsonl records and every other view are readers of that stream (DESIGN, "How an intent flows");
 // nothing else leaves a run while it goes on. Texts are as they came, from models, programs and
 // files: a reader that prints them for people must make them printable.
+//
+// A journal keeps events under the names of their types and fields, so a name that changes makes old
+// records unreadable.
 package event
 
 // Event is one thing that happened in a run. The types of this package are the only events.
@@ -125,6 +128,86 @@ type NoEvidence struct {
 	Why  string
 }
 
+// The events from here to [Resumed] say what a run's record must hold for the run to be checked and
+// continued later. They are for journals; lines for people and jsonl records leave them out.
+
+// CaseOpened is a case that was opened under a definition.
+type CaseOpened struct {
+	Case          string
+	Protocol      string // the registration
+	SHA256        string // of the definition's bytes, in hexadecimal
+	Binding       string // the name of what carries the protocol out
+	BindingSHA256 string // of what the binding is bound to
+	Revision      uint64 // of the case
+	Artifacts     map[string]string
+	Inputs        map[string]string
+	Performs      []string // the declared actions that the binding performs, in id order
+}
+
+// Decided is one decision of the governor about a case: what went in, and the digest of what came out.
+type Decided struct {
+	Case      string
+	Revision  uint64            // of the case
+	Artifacts map[string]string // the revision of each
+	Evidence  int               // it rests on so many records: the first that applied
+	At        string            // the trusted instant; empty for none
+	SHA256    string            // of the decision's canonical bytes, in hexadecimal
+}
+
+// Observed is an observation that was added to a case.
+type Observed struct {
+	Case    string
+	Step    int
+	Source  string // "executor" or "effect"
+	Subject string
+	Payload string // JSON, as written
+}
+
+// Admitted is a proposal that may be performed: the last thing told before its effect.
+type Admitted struct {
+	Case       string
+	Step       int
+	Action     string
+	Arguments  string // compact JSON
+	Revision   uint64 // of the case
+	SHA256     string // of the decision that admits it
+	Capability string // that was granted for it; empty where none is needed
+}
+
+// RevisionsMoved says that artifacts of a case have new revisions.
+type RevisionsMoved struct {
+	Case      string
+	Step      int
+	Revision  uint64            // of the case, now
+	Artifacts map[string]string // the revision of each, now
+}
+
+// EvidenceReceived is a record that a verifier gave to the governor, also one that does not apply.
+type EvidenceReceived struct {
+	Case     string
+	Step     int
+	Kind     string // as announced
+	Producer string
+	Data     string // JSON, as written
+	Applies  bool
+}
+
+// Resumed is the begin of another sitting of a run that had stopped, failed or been killed.
+type Resumed struct {
+	Steps   int // that were taken before
+	Sitting int // the second is 2
+	Outcome Outcome
+}
+
+// Outcome is what a person says of an effect whose report is missing.
+type Outcome string
+
+// The outcomes. The zero Outcome says nothing.
+const (
+	Performed    Outcome = "performed"
+	NotPerformed Outcome = "not-performed"
+)
+
 // StopReason says why a run stopped (governed-runs 1.4).
 type StopReason string
 
@@ -152,10 +235,11 @@ type Stopped struct {
 
 // Failed is the end of a run that failed. It is the last event.
 type Failed struct {
-	Error    string
-	Protocol string
-	Steps    int
-	CaseOpen bool
+	Error       string
+	Protocol    string
+	Steps       int
+	CaseOpen    bool
+	Interrupted bool // from outside, not by what it did
 }
 
 func (ReferenceFound) isEvent()    {}
@@ -172,5 +256,12 @@ func (EffectReported) isEvent()    {}
 func (StepRefused) isEvent()       {}
 func (EvidenceSubmitted) isEvent() {}
 func (NoEvidence) isEvent()        {}
+func (CaseOpened) isEvent()        {}
+func (Decided) isEvent()           {}
+func (Observed) isEvent()          {}
+func (Admitted) isEvent()          {}
+func (RevisionsMoved) isEvent()    {}
+func (EvidenceReceived) isEvent()  {}
+func (Resumed) isEvent()           {}
 func (Stopped) isEvent()           {}
 func (Failed) isEvent()            {}

@@ -42,6 +42,7 @@ const (
 	InvalidCaseIDError      CaseErrorCode = "InvalidCaseId"
 	CaseExistsError         CaseErrorCode = "CaseExists"
 	UnknownCaseError        CaseErrorCode = "UnknownCase"
+	StoreUnavailableError   CaseErrorCode = "StoreUnavailable"
 )
 
 // CaseError says why a case was not opened or changed.

@@ -411,7 +411,11 @@ func TestFrontier(t *testing.T) {
 	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(got.ID) {
 		t.Errorf("%s is no UUID of version 8", got.ID)
 	}
-	got.ID = ""
+	first := got.SHA256
+	if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(first) {
+		t.Errorf("%q is no digest", first)
+	}
+	got.ID, got.SHA256 = "", ""
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -422,9 +426,12 @@ func TestFrontier(t *testing.T) {
 	want.Revision, want.At = 2, "2026-03-01T08:30:00Z"
 	// No authority is supplied: the capability is undecided.
 	want.Entries[0].Status, want.Entries[0].Reasons = governor.ApprovalRequired, []string{`{"capability":"cap","decision":"none"}`}
-	want.Claims[0].Value, want.OpenObligations = "true", nil
+	want.Claims[0].Value, want.OpenObligations, want.Outcome, want.Evidence = "true", nil, "done", 1
 	got = frontier(t, g, id, "2026-03-01T08:30:00Z")
-	got.ID = ""
+	if got.SHA256 == first {
+		t.Error("another decision has the same digest")
+	}
+	got.ID, got.SHA256 = "", ""
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

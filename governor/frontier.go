@@ -1,6 +1,8 @@
 package governor
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 
 	"github.com/loomrun/loom/internal/uuid8"
@@ -60,6 +62,9 @@ type Frontier struct {
 	Claims          []ClaimValue    // in id order
 	OpenObligations []string        // in id order
 	At              string          // the instant of the evaluation; empty for none
+	Outcome         string          // that the case has come to; empty for a case with none, or with two
+	Evidence        int             // the decision rests on so many records: the first that applied
+	SHA256          string          // of the decision's canonical bytes, in hexadecimal
 }
 
 // Frontier computes the frontier of a case, at an instant that the host trusts. Without one (empty)
@@ -69,7 +74,18 @@ func (g *Governor) Frontier(id, at string) (Frontier, error) {
 	if err != nil {
 		return Frontier{}, err
 	}
-	f := Frontier{Case: id, Revision: revision, At: at, ID: frontierID(id, revision, d.Bytes())}
+	return d.frontier(id, revision, at), nil
+}
+
+// frontier lists what a decision about a case says.
+func (d *Decision) frontier(id string, revision uint64, at string) Frontier {
+	decision := d.Bytes()
+	digest := sha256.Sum256(decision)
+	f := Frontier{
+		Case: id, Revision: revision, At: at, ID: frontierID(id, revision, decision),
+		Evidence: len(d.evaluation.request.Evidence), SHA256: hex.EncodeToString(digest[:]),
+	}
+	f.Outcome, _ = d.Legitimate()
 	for i, a := range d.Actions {
 		declared := &d.evaluation.protocol.Actions[i]
 		entry := FrontierEntry{Action: a.Action, Status: a.Status, Description: orEmpty(declared.Description), Effect: orEmpty(declared.Effect)}
@@ -89,7 +105,7 @@ func (g *Governor) Frontier(id, at string) (Frontier, error) {
 			f.OpenObligations = append(f.OpenObligations, o.Obligation)
 		}
 	}
-	return f, nil
+	return f
 }
 
 func orEmpty(text *string) string {

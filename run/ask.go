@@ -2,11 +2,15 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/model"
+	"github.com/loomrun/loom/run/workingcontext"
 )
 
 // answer is what is kept of a request to a model.
@@ -19,7 +23,11 @@ type answer struct {
 // ask sends one model request and tells what came of it. Name gives the name that a call is shown
 // under; nil for its own.
 func (r *runner) ask(ctx context.Context, phase event.Phase, client model.Client, request model.Request, name func(string) string) (model.Reply, error) {
-	a, err := outside(ctx, r, "model:"+string(phase), func(ctx context.Context) (answer, error) {
+	step := Step{Name: "model:" + string(phase), About: asked(request), Acts: true}
+	a, err := outside(ctx, r, step, func(ctx context.Context) (answer, error) {
+		if client == nil {
+			return answer{}, errNoModel
+		}
 		reply, attempts, err := r.measured(ctx, client, request)
 		if err == nil && !readable(reply) {
 			err = model.Fail(model.Malformed, nil, "the answer is not UTF-8")
@@ -47,6 +55,26 @@ func (r *runner) ask(ctx context.Context, phase event.Phase, client model.Client
 		})
 	}
 	return a.Reply, r.emit(events...)
+}
+
+// errNoModel ends a run that was interrupted while a model was asked and is resumed without one.
+var errNoModel = errors.New("the run waits for the answer of a model, and there is none in this sitting")
+
+// Request is what is kept of a request to a model.
+type Request struct {
+	Bytes  int    // in the form of workingcontext.Append
+	SHA256 string // of that form, in hexadecimal
+	Tools  []string
+}
+
+func asked(r model.Request) Request {
+	form := workingcontext.Append(nil, r)
+	sum := sha256.Sum256(form)
+	kept := Request{Bytes: len(form), SHA256: hex.EncodeToString(sum[:])}
+	for _, t := range r.Tools {
+		kept.Tools = append(kept.Tools, t.Name)
+	}
+	return kept
 }
 
 // readable tells whether a reply is UTF-8 throughout. Every wire sees to that; a client of an embedding

@@ -67,7 +67,7 @@ func (r *runner) askForAction(ctx context.Context, tools []model.Tool, name func
 		if err != nil {
 			return model.Reply{}, err
 		}
-		reply, err := r.ask(ctx, event.Action, r.Agent, request, name)
+		reply, err := r.ask(ctx, event.Action, r.sitting().Agent, request, name)
 		if err != nil {
 			return model.Reply{}, err
 		}

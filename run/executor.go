@@ -45,7 +45,7 @@ func (r *runner) propose(ctx context.Context, s Selection) (Proposal, error) {
 	var p Proposal
 	var err error
 	if r.Executor != nil {
-		p, err = outside(ctx, r, "propose", func(ctx context.Context) (Proposal, error) {
+		p, err = outside(ctx, r, Step{Name: "propose", Acts: true}, func(ctx context.Context) (Proposal, error) {
 			p, err := r.Executor.Propose(ctx, s)
 			if err == nil && !utf8.ValidString(p.Action+p.Arguments+p.Refused) {
 				err = errors.New("the proposal is not UTF-8")
@@ -101,7 +101,7 @@ func (r *runner) choose(ctx context.Context, candidates []governor.FrontierEntry
 	if len(candidates) == 1 && r.schema(candidates[0].Action) == effect.NoArguments {
 		return Proposal{Action: candidates[0].Action, Arguments: "{}"}, nil
 	}
-	if r.Agent == nil {
+	if r.sitting().Agent == nil {
 		return Proposal{NeedsModel: true}, nil
 	}
 	tools, actions := r.tools(candidates)

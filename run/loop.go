@@ -16,39 +16,37 @@ const instantLayout = "2006-01-02T15:04:05Z"
 // maxIdle is how many iterations in a row may end without a proposal (5.4).
 const maxIdle = 2
 
-// loop goes on until the case completes or a rule stops the run (5.4, with one model call a step as
-// D10 has it).
+// loop goes on until the case completes or a rule stops the run, and again in every further sitting.
 func (r *runner) loop(ctx context.Context) error {
-	budget := UnboundedMaxSteps
-	if r.MaxSteps != nil {
-		budget = *r.MaxSteps
+	for {
+		sitting := r.sitting().Number
+		if err := r.sit(ctx); err != nil || r.sitting().Number == sitting {
+			return err
+		}
 	}
-	if budget <= 0 {
+}
+
+// sit goes on until the case completes or a rule stops the run (5.4, with one model call a step as D10
+// has it).
+func (r *runner) sit(ctx context.Context) error {
+	if r.sitting().Budget <= 0 {
 		return r.stop(event.StepBudget, "")
 	}
-	var before *governor.Frontier // as it was before the previous step
 	for idle := 0; ; {
 		frontier, err := r.frontier(ctx)
 		if err != nil {
 			return err
 		}
-		outcome, complete, err := r.governor.Completion(r.outcome.Case, frontier.At)
-		if err != nil {
+		if frontier.Outcome != "" {
+			return r.stop(event.Completed, frontier.Outcome)
+		}
+		waiting, err := r.waiting(ctx, frontier)
+		switch {
+		case err != nil:
 			return err
-		}
-		if complete {
-			return r.stop(event.Completed, outcome)
-		}
-		if before != nil && sameEntries(*before, frontier) {
-			waiting, err := r.waiting(ctx, frontier)
-			if err != nil {
-				return err
-			}
-			if len(waiting) > 0 {
-				return r.showAndStop(frontier, event.ApprovalRequired, strings.Join(waiting, ", "), waiting...)
-			}
-		}
-		if r.steps >= budget {
+		case len(waiting) > 0:
+			return r.showAndStop(frontier, event.ApprovalRequired, strings.Join(waiting, ", "), waiting...)
+		case r.steps >= r.sitting().Budget:
 			return r.stop(event.StepBudget, "")
 		}
 		candidates, performable := r.candidates(frontier)
@@ -61,7 +59,7 @@ func (r *runner) loop(ctx context.Context) error {
 		if err := r.show(frontier); err != nil {
 			return err
 		}
-		proposal, err := r.propose(ctx, Selection{Frontier: frontier, Candidates: candidates})
+		proposal, err := r.proposal(ctx, Selection{Frontier: frontier, Candidates: candidates})
 		switch {
 		case err != nil:
 			return err
@@ -73,7 +71,7 @@ func (r *runner) loop(ctx context.Context) error {
 			}
 			continue
 		}
-		idle, before = 0, &frontier
+		idle, r.before = 0, &frontier
 		r.steps++
 		if stopped, err := r.step(ctx, frontier, proposal); err != nil || stopped {
 			return err
@@ -83,13 +81,21 @@ func (r *runner) loop(ctx context.Context) error {
 
 // frontier reads the clock and asks the governor for the frontier at that instant.
 func (r *runner) frontier(ctx context.Context) (governor.Frontier, error) {
-	at, err := outside(ctx, r, "clock", func(context.Context) (string, error) {
+	at, err := outside(ctx, r, Step{Name: "clock"}, func(context.Context) (string, error) {
 		return r.Now().UTC().Format(instantLayout), nil
 	})
 	if err != nil {
 		return governor.Frontier{}, err
 	}
-	return r.governor.Frontier(r.outcome.Case, at)
+	f, err := r.governor.Frontier(r.outcome.Case, at)
+	if err != nil {
+		return governor.Frontier{}, err
+	}
+	artifacts, err := r.governor.ArtifactRevisions(f.Case)
+	if err != nil {
+		return governor.Frontier{}, err
+	}
+	return f, r.emit(event.Decided{Case: f.Case, Revision: f.Revision, Artifacts: artifacts, Evidence: f.Evidence, At: at, SHA256: f.SHA256})
 }
 
 func (r *runner) show(f governor.Frontier) error {
@@ -115,10 +121,17 @@ func sameEntries(a, b governor.Frontier) bool {
 	})
 }
 
-// waiting gives the actions that nothing but a person's approval can bring on. The authority is asked
-// about each, since a grant may have come meanwhile: where it allows one, nothing waits. Actions that
-// are denied are not awaited.
+// waiting gives the actions that nothing but a person's approval can bring on: that of the proposal that
+// stopped the run before, or, where the last step changed nothing that counts, each that needs one. The
+// authority is asked about each, since a grant may have come meanwhile: where it allows one, nothing
+// waits. Actions that are denied are not awaited.
 func (r *runner) waiting(ctx context.Context, f governor.Frontier) ([]string, error) {
+	if r.pending != nil {
+		return r.stillPending(ctx, f)
+	}
+	if r.before == nil || !sameEntries(*r.before, f) {
+		return nil, nil
+	}
 	var waiting []string
 	for _, e := range f.Entries {
 		if e.Status != governor.ApprovalRequired || r.isShelved(f, e.Action) {
@@ -136,6 +149,32 @@ func (r *runner) waiting(ctx context.Context, f governor.Frontier) ([]string, er
 		}
 	}
 	return waiting, nil
+}
+
+// stillPending tells whether the pending proposal still waits for its approval and for nothing else.
+func (r *runner) stillPending(ctx context.Context, f governor.Frontier) ([]string, error) {
+	admission := f.Admit(r.pending.Action)
+	if admission.Verdict != governor.NeedsAuthority {
+		return nil, nil
+	}
+	request, err := r.request(f, 0, *r.pending)
+	if err != nil {
+		return nil, err
+	}
+	if permission, err := r.permission(ctx, admission.Capability, request); err != nil || permission != NeedsApproval {
+		return nil, err
+	}
+	return []string{r.pending.Action}, nil
+}
+
+// proposal gives the next proposal: the pending one, since its approval is for just its arguments, or a
+// new one.
+func (r *runner) proposal(ctx context.Context, s Selection) (Proposal, error) {
+	if p := r.pending; p != nil {
+		r.pending = nil
+		return *p, nil
+	}
+	return r.propose(ctx, s)
 }
 
 // candidates gives what the executor may choose from: admissible actions that the port performs, and

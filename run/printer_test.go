@@ -8,7 +8,7 @@ import (
 	"github.com/loomrun/loom/governor"
 )
 
-// line writes an event on one line. Of a frontier it marks each action: + admissible, ? needs
+// line writes an event on one line; empty for those that are for the record alone. Of a frontier it marks each action: + admissible, ? needs
 // approval, - blocked.
 func line(e event.Event) string {
 	switch e := e.(type) {
@@ -57,6 +57,8 @@ func line(e event.Event) string {
 		return text
 	case event.Failed:
 		return fmt.Sprintf("failed after %d: %s", e.Steps, plain(e.Error))
+	case event.CaseOpened, event.Decided, event.Observed, event.Admitted, event.RevisionsMoved, event.EvidenceReceived:
+		return "" // for the record
 	}
 	return fmt.Sprintf("unknown event %T", e)
 }

@@ -26,17 +26,19 @@ type kept struct {
 	err    string
 }
 
-func (r *recorder) Step(ctx context.Context, name string, result any, do func(context.Context) error) error {
+func (r *recorder) Step(ctx context.Context, of run.Step, result any, do func(context.Context) error) error {
 	err := do(ctx)
 	data, jsonErr := json.Marshal(result)
 	if jsonErr != nil {
 		panic(jsonErr)
 	}
-	step := kept{name: name, result: data}
+	step := kept{name: of.Name, result: data}
 	if err != nil {
 		step.err = err.Error()
 	}
-	r.steps = append(r.steps, step)
+	if err == nil || ctx.Err() == nil {
+		r.steps = append(r.steps, step)
+	}
 	return err
 }
 
@@ -47,14 +49,14 @@ var errGone = errors.New("it has gone")
 
 var errRecordEnds = errors.New("the record ends here")
 
-func (p *player) Step(_ context.Context, name string, result any, _ func(context.Context) error) error {
+func (p *player) Step(_ context.Context, of run.Step, result any, _ func(context.Context) error) error {
 	if len(p.steps) == 0 {
 		return errRecordEnds
 	}
 	step := p.steps[0]
 	p.steps = p.steps[1:]
-	if step.name != name {
-		return fmt.Errorf("the run does %q where the record has %q", name, step.name)
+	if step.name != of.Name {
+		return fmt.Errorf("the run does %q where the record has %q", of.Name, step.name)
 	}
 	if err := json.Unmarshal(step.result, result); err != nil {
 		return err
@@ -173,7 +175,9 @@ func holds(t rapid.TB, p *played, deaf bool) {
 				t.Errorf("the stop is not what Run says, or is not last (error %v):\n%s", p.err, diff)
 			}
 		case event.Failed:
-			want := event.Failed{Error: text(p.err), Protocol: p.outcome.Protocol, Steps: p.outcome.Steps, CaseOpen: p.outcome.Case != ""}
+			want := event.Failed{
+				Error: text(p.err), Protocol: p.outcome.Protocol, Steps: p.outcome.Steps, CaseOpen: p.outcome.Case != "", Interrupted: e.Interrupted,
+			}
 			if deaf {
 				want.Error = e.Error // what the reader then said comes behind it
 			}

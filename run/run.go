@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,6 +41,7 @@ var DefaultThreshold = MustDecimal("0.5")
 // Options say what a run is, with what, and for whom.
 type Options struct {
 	Intent   string
+	ID       string // of the run; empty: one is drawn
 	Catalog  catalog.Catalog
 	Bindings []effect.Binding // the first that serves the picked protocol carries it out
 
@@ -50,6 +52,9 @@ type Options struct {
 	// Agent proposes actions. Nil: only forced moves are made, and a step that needs a model stops
 	// the run with NeedsModel.
 	Agent model.Client
+	// Sitting gives what holds now, in the place of Agent and MaxSteps, for a run that is resumed: where it gives another
+	// number after a stop was told, the run goes on. Nil: there is one sitting.
+	Sitting func() Sitting
 	// Executor proposes actions in the place of forced moves and Agent. May be nil.
 	Executor Executor
 	// Threshold is the least confidence of an accepted pick; the zero Decimal accepts every pick
@@ -75,6 +80,7 @@ type Options struct {
 
 // Outcome is how a run stopped.
 type Outcome struct {
+	Run      string // the run's id; empty where none was given or drawn
 	Reason   event.StopReason
 	Detail   string
 	Protocol string // the registration; empty where none was accepted
@@ -102,9 +108,11 @@ type runner struct {
 	port      effect.Port
 	toolNames map[string]string // by action
 	history   transcript
+	before    *governor.Frontier      // as it was before the previous step
+	pending   *Proposal               // that waits for its approval
 	working   *workingcontext.Context // in the place of history under ContextBounded
 	shelved   map[string]uint64       // actions not offered again while the case is at this revision
-	unheard   error                   // what Events said when it failed; it is told nothing more
+	unheard   *ReaderError            // what Events said when it failed; it is told nothing more
 }
 
 // Run carries an intent out. It gives how the run stopped; an error means that it failed, and an
@@ -114,7 +122,7 @@ func Run(ctx context.Context, options Options) (Outcome, error) {
 }
 
 func newRunner(options Options) *runner {
-	r := &runner{Options: options, shelved: map[string]uint64{}}
+	r := &runner{Options: options, shelved: map[string]uint64{}, outcome: Outcome{Run: options.ID}}
 	if r.Seam == nil {
 		r.Seam = Direct{}
 	}
@@ -130,11 +138,14 @@ func newRunner(options Options) *runner {
 func (r *runner) carryOut(ctx context.Context) (Outcome, error) {
 	err := r.run(ctx)
 	r.outcome.Steps = r.steps
-	switch {
-	case r.unheard != nil: // that is what failed, whatever was being done
-		err = r.unheard
-	case err != nil:
-		failed := event.Failed{Error: err.Error(), Protocol: r.outcome.Protocol, Steps: r.steps, CaseOpen: r.outcome.Case != ""}
+	if unheard, ok := errors.AsType[*ReaderError](err); ok {
+		return r.outcome, unheard // that is what failed, whatever was being done
+	}
+	if err != nil {
+		failed := event.Failed{
+			Error: validText(err.Error()), Protocol: r.outcome.Protocol, Steps: r.steps, CaseOpen: r.outcome.Case != "",
+		}
+		_, failed.Interrupted = errors.AsType[*interruption](err)
 		if unheard := r.emit(failed); unheard != nil {
 			err = errors.Join(err, unheard)
 		}
@@ -143,7 +154,7 @@ func (r *runner) carryOut(ctx context.Context) (Outcome, error) {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	r.history.references = reference.Extract(r.Intent)
@@ -170,15 +181,15 @@ func (r *runner) run(ctx context.Context) error {
 	return r.loop(ctx)
 }
 
-// check refuses what can be refused before anything is asked or told.
-func (r *runner) check() error {
+// Check refuses what can be refused before anything is asked or told. Run begins with it.
+func (o Options) Check() error {
 	switch {
-	case len(r.Intent) > MaxIntentBytes:
+	case len(o.Intent) > MaxIntentBytes:
 		return fmt.Errorf("the intent is longer than %d bytes", MaxIntentBytes)
-	case !utf8.ValidString(r.Intent):
+	case !utf8.ValidString(o.Intent):
 		return errors.New("the intent is not UTF-8")
 	}
-	entries := r.Catalog.Entries()
+	entries := o.Catalog.Entries()
 	if len(entries) == 0 {
 		return errors.New("the catalog holds no definition")
 	}
@@ -190,8 +201,8 @@ func (r *runner) check() error {
 			return err
 		}
 	}
-	if _, known := r.Catalog.Get(r.Protocol); r.Protocol != "" && !known {
-		return fmt.Errorf("the catalog holds no %s; it holds %s", r.Protocol, strings.Join(r.Catalog.Names(), ", "))
+	if _, known := o.Catalog.Get(o.Protocol); o.Protocol != "" && !known {
+		return fmt.Errorf("the catalog holds no %s; it holds %s", o.Protocol, strings.Join(o.Catalog.Names(), ", "))
 	}
 	return nil
 }
@@ -212,13 +223,15 @@ func (r *runner) binding(entry *catalog.Entry) effect.Binding {
 
 // open opens the case.
 func (r *runner) open(ctx context.Context, entry *catalog.Entry, binding effect.Binding) error {
-	id, err := outside(ctx, r, "run id", func(context.Context) (string, error) { return rand.Text(), nil })
-	if err != nil {
-		return err
+	if r.id = r.ID; r.id == "" {
+		var err error
+		if r.id, err = outside(ctx, r, Step{Name: "run id"}, func(context.Context) (string, error) { return rand.Text(), nil }); err != nil {
+			return err
+		}
 	}
-	r.id = id
+	r.outcome.Run = r.id
 	r.port = binding.Open(effect.Intent{Text: r.Intent, Revision: IntentRevision(r.Intent)})
-	revisions, err := outside(ctx, r, "start", r.port.Start)
+	revisions, err := outside(ctx, r, Step{Name: "start", About: binding.Name()}, r.port.Start)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", binding.Name(), err)
 	}
@@ -232,6 +245,14 @@ func (r *runner) open(ctx context.Context, entry *catalog.Entry, binding effect.
 	actions := make([]string, len(entry.Protocol().Actions))
 	for i, a := range entry.Protocol().Actions {
 		actions[i] = a.ID
+	}
+	opened := event.CaseOpened{
+		Case: r.outcome.Case, Protocol: entry.Name, SHA256: entry.SHA256(), Binding: binding.Name(), BindingSHA256: binding.SHA256(),
+		Revision: 1, Artifacts: revisions,
+		Performs: slices.DeleteFunc(slices.Clone(actions), func(a string) bool { return !r.port.Performs(a) }),
+	}
+	if err := r.emit(opened); err != nil {
+		return err
 	}
 	var reserved []string
 	if r.ContextPolicy == ContextBounded {
@@ -248,9 +269,14 @@ func (r *runner) emit(events ...event.Event) error {
 		if r.Events == nil || r.unheard != nil {
 			break
 		}
-		r.unheard = r.Events(e)
+		if err := r.Events(e); err != nil {
+			r.unheard = &ReaderError{err}
+		}
 	}
-	return r.unheard
+	if r.unheard != nil {
+		return r.unheard
+	}
+	return nil
 }
 
 // stop ends the run by a rule.

@@ -49,6 +49,7 @@ func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) 
 		case err != nil:
 			return false, err
 		case permission == NeedsApproval:
+			r.pending = &p
 			return true, r.stop(event.ApprovalRequired, p.Action, p.Action)
 		case permission != Allow:
 			r.shelve(again, p.Action)
@@ -61,11 +62,18 @@ func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) 
 		r.shelve(again, p.Action)
 		return false, r.refuse(p, "not-performable: nothing here performs "+p.Action)
 	}
+	admitted := event.Admitted{
+		Case: request.Case, Step: r.steps, Action: p.Action, Arguments: p.Arguments,
+		Revision: request.Revision, SHA256: again.SHA256, Capability: admission.Capability,
+	}
+	if err := r.emit(admitted); err != nil {
+		return false, err
+	}
 	return false, r.perform(ctx, p, request)
 }
 
 func (r *runner) permission(ctx context.Context, capability string, request effect.Request) (Permission, error) {
-	permission, err := outside(ctx, r, "authority:"+capability, func(ctx context.Context) (Permission, error) {
+	permission, err := outside(ctx, r, Step{Name: "authority:" + capability, About: request}, func(ctx context.Context) (Permission, error) {
 		return r.Authority.Permit(ctx, capability, request)
 	})
 	if err != nil {
@@ -76,15 +84,20 @@ func (r *runner) permission(ctx context.Context, capability string, request effe
 
 // perform does an admitted action, once, and has what it did verified.
 func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request) error {
-	report, err := outside(ctx, r, "effect:"+request.Action, func(ctx context.Context) (effect.Report, error) {
+	done, err := outside(ctx, r, Step{Name: "effect:" + request.Action, About: request, Acts: true}, func(ctx context.Context) (Performance, error) {
 		report, err := r.port.Perform(ctx, request)
 		report.Text, report.Refused = validText(report.Text), validText(report.Refused)
-		return report, err
+		return Performance{Report: report}, err
 	})
-	if err != nil {
+	report := done.Report
+	switch {
+	case err != nil:
 		return fmt.Errorf("%s: %w", request.Action, err)
-	}
-	if report.Refused != "" {
+	case done.Outcome == event.Performed:
+		return r.performedUnseen(p)
+	case done.Outcome == event.NotPerformed:
+		return r.refuse(p, "unknown outcome: a person says that it was not performed")
+	case report.Refused != "":
 		return r.refuse(p, report.Refused)
 	}
 	// From here on the effect has happened. It is told before anything else can fail.
@@ -95,8 +108,8 @@ func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request
 	if err := r.observe(governor.EffectSource, request.Action, report.Observation); err != nil {
 		return err
 	}
-	if _, err := r.governor.UpdateRevisions(request.Case, report.Revisions); err != nil {
-		return fmt.Errorf("the revisions that %s reports: %w", request.Action, err)
+	if err := r.move(request, report); err != nil {
+		return err
 	}
 	verdict, err := r.port.Verify(request, report)
 	if err != nil {
@@ -127,12 +140,51 @@ func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request
 	}, came...)
 }
 
+// Performance is what is kept of an effect: its report, or what a person says of it where there is none.
+type Performance struct {
+	Report  effect.Report
+	Outcome event.Outcome
+}
+
+// performedUnseen ends a step whose effect was performed, by a person's word, and has no report. A word is
+// no evidence.
+func (r *runner) performedUnseen(p Proposal) error {
+	const report, why = "unknown outcome: a person says that it was performed", "there is no report"
+	r.outcome.Report = report
+	if err := r.emit(event.EffectReported{Step: r.steps, Report: report}, event.NoEvidence{Step: r.steps, Why: why}); err != nil {
+		return err
+	}
+	return r.remember(p, workingcontext.Step{Performed: true, Effect: report, Evidence: "none (" + why + ")"},
+		"  effect: "+report, "  evidence: none ("+why+")")
+}
+
+// move gives the case the revisions that an effect reports.
+func (r *runner) move(request effect.Request, report effect.Report) error {
+	revision, err := r.governor.UpdateRevisions(request.Case, report.Revisions)
+	if err != nil {
+		return fmt.Errorf("the revisions that %s reports: %w", request.Action, err)
+	}
+	if revision == request.Revision {
+		return nil
+	}
+	artifacts, err := r.governor.ArtifactRevisions(request.Case)
+	if err != nil {
+		return err
+	}
+	return r.emit(event.RevisionsMoved{Case: request.Case, Step: r.steps, Revision: revision, Artifacts: artifacts})
+}
+
 // submit gives a record to the governor and gives what to tell of it: never that there is evidence
 // where it does not apply.
 func (r *runner) submit(id string, e effect.Evidence) (event.Event, error) {
 	record := e.Record
-	applies, err := r.governor.Evidence(id, governor.Received{Kind: record.Kind, Producer: e.Producer, Data: record.JSON()})
+	data := record.JSON()
+	applies, err := r.governor.Evidence(id, governor.Received{Kind: record.Kind, Producer: e.Producer, Data: data})
 	if err != nil {
+		return nil, err
+	}
+	received := event.EvidenceReceived{Case: id, Step: r.steps, Kind: record.Kind, Producer: e.Producer, Data: string(data), Applies: applies}
+	if err := r.emit(received); err != nil {
 		return nil, err
 	}
 	artifacts, err := r.governor.ArtifactRevisions(id)
@@ -188,9 +240,11 @@ func (r *runner) observeProposal(p Proposal) error {
 }
 
 func (r *runner) observe(source governor.Source, action, payload string) error {
-	return r.governor.Observe(r.outcome.Case, governor.Observation{
-		Source: source, Subject: action + "/" + strconv.Itoa(r.steps), Payload: []byte(payload),
-	})
+	subject := action + "/" + strconv.Itoa(r.steps)
+	if err := r.governor.Observe(r.outcome.Case, governor.Observation{Source: source, Subject: subject, Payload: []byte(payload)}); err != nil {
+		return err
+	}
+	return r.emit(event.Observed{Case: r.outcome.Case, Step: r.steps, Source: string(source), Subject: subject, Payload: payload})
 }
 
 // validText replaces what is not UTF-8 in a text for people and models.
