@@ -61,9 +61,10 @@ func TestWhatACaseKeeps(t *testing.T) {
 			{Action: "thing.check", Arguments: "{}"},
 			{Action: "thing.check", Arguments: `[]`},
 			{Refused: "I cannot say"},
+			{Action: "\x00\n", Refused: "nor this"},
 			{Action: "thing.check", Arguments: "{ }"},
 		},
-		budget: new(4),
+		budget: new(5),
 	}.options(&played{}))
 	if err != nil {
 		t.Fatal(err)
@@ -79,9 +80,10 @@ func TestWhatACaseKeeps(t *testing.T) {
 		`executor thing.check/1 {"action":"thing.check","arguments":"{}"}`,
 		`executor thing.check/2 {"action":"thing.check","arguments":"","refused":"the arguments are a list, not an object"}`,
 		`executor /3 {"action":"","arguments":"","refused":"I cannot say"}`,
-		`executor thing.check/4 {"action":"thing.check","arguments":"{}"}`,
-		`effect thing.check/4 {"Proves":["checked pass on thing"],"Why":"","Lies":""}`,
-		`double checked {"format":"canon-evidence/1","id":"e4.1","kind":"checked","result":"pass","subject":"thing","subject_revision":"thing-1"}`,
+		`executor \u{0}\u{a}/4 {"action":"\u0000\n","arguments":"","refused":"nor this"}`, // a subject any journal can hold
+		`executor thing.check/5 {"action":"thing.check","arguments":"{}"}`,
+		`effect thing.check/5 {"Proves":["checked pass on thing"],"Why":"","Lies":""}`,
+		`double checked {"format":"canon-evidence/1","id":"e5.1","kind":"checked","result":"pass","subject":"thing","subject_revision":"thing-1"}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

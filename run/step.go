@@ -11,6 +11,7 @@ import (
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/internal/printable"
 	"github.com/loomrun/loom/run/workingcontext"
 )
 
@@ -240,7 +241,8 @@ func (r *runner) observeProposal(p Proposal) error {
 }
 
 func (r *runner) observe(source governor.Source, action, payload string) error {
-	subject := action + "/" + strconv.Itoa(r.steps)
+	// The action may be whatever a model made up; a subject is a word that every journal can hold.
+	subject := printable.Line(action) + "/" + strconv.Itoa(r.steps)
 	if err := r.governor.Observe(r.outcome.Case, governor.Observation{Source: source, Subject: subject, Payload: []byte(payload)}); err != nil {
 		return err
 	}
