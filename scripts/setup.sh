@@ -5,6 +5,7 @@
 #   cc            a C compiler with headers (the race detector needs one)
 #   bubblewrap    runs a program confined
 #   sshd          an ssh server; tests start their own, on the loopback interface
+#   postgresql    the programs of PostgreSQL; tests start a server of their own
 #
 # With a ? after it the target can do without: a note, and no failure. Root gets
 # what is missing from apt-get; anybody else is shown the one line to run.
@@ -24,6 +25,7 @@ have() {
     cc) echo '#include <stdlib.h>' | $("$GO" env CC) -E - >/dev/null 2>&1 ;;
     bubblewrap) command -v bwrap >/dev/null ;;
     sshd) [[ -x /usr/sbin/sshd ]] ;;
+    postgresql) command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ;;
     *) echo "setup: unknown need $1" >&2; exit 2 ;;
   esac
 }
@@ -32,6 +34,7 @@ packages() {
   case $1 in
     cc) echo gcc libc6-dev ;;
     sshd) echo openssh-server ;;
+    postgresql) echo postgresql-15 ;;
     *) echo "$1" ;;
   esac
 }
@@ -48,6 +51,11 @@ done
 
 if [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then
   echo "setup: installing ${wanted[*]}"
+  # Debian makes a cluster of PostgreSQL with the package, and starts it where it can: here nobody wants one.
+  if [[ " ${wanted[*]} " == *" postgresql-15 "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
+    mkdir -p /etc/postgresql-common
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+  fi
   apt() {
     # Off line this must end soon: it may be for something optional.
     # RUNLEVEL=1: what is installed is not started as a service.

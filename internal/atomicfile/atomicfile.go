@@ -14,7 +14,8 @@ import (
 // Step is one thing a write asks of the file system, in the order in which they come.
 type Step string
 
-// The steps of [Writer.Write]; [Writer.WriteFolder] has them all between its own first and last two.
+// The steps of [Writer.Write]; [Writer.WriteFolder] has them all between its own first and last two. [Writer.Build]
+// begins with a folder too.
 const (
 	CreateFolder Step = "create folder" // a temporary folder beside the folder, mode 0700
 

@@ -290,3 +290,55 @@ func expectNames(t *testing.T, folder, want string) {
 		t.Errorf("%s holds %q, want %q", folder, got, want)
 	}
 }
+
+func TestBuiltFileIsThereWholeAndAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	before := syscall.Umask(0o277)
+	err := atomicfile.Build(path, func(temporary string) error {
+		if info, err := os.Stat(temporary); err != nil || info.Mode() != 0o600 || info.Size() != 0 {
+			t.Errorf("%v, %v", info, err)
+		}
+		expectNames(t, dir, filepath.Base(filepath.Dir(temporary)))
+		return errors.Join(os.WriteFile(temporary, []byte("built"), 0o600), os.WriteFile(temporary+"-log", nil, 0o600))
+	})
+	syscall.Umask(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	expectFile(t, path, "built")
+	expectNames(t, dir, "file")
+	err = atomicfile.Build(path, func(string) error {
+		t.Error("it was built twice")
+		return nil
+	})
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v is not fs.ErrExist", err)
+	}
+}
+
+// A step that fails leaves no file, or, once it is renamed, the whole one; and nothing beside it.
+func TestEveryFailedStepLeavesABuiltFileOrNone(t *testing.T) {
+	steps := []atomicfile.Step{atomicfile.CreateFolder, atomicfile.Create, atomicfile.Fill, atomicfile.Sync, atomicfile.Rename, atomicfile.SyncFolder}
+	for _, step := range steps {
+		for _, after := range []bool{false, true} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "file")
+			err := failingAt(step, after).Build(path, func(temporary string) error {
+				return os.WriteFile(temporary, []byte("built"), 0o600)
+			})
+			if !errors.Is(err, errPlanted) || !strings.HasPrefix(err.Error(), "make "+path+": ") {
+				t.Errorf("%s, after %v: %v", step, after, err)
+			}
+			if step == atomicfile.SyncFolder || step == atomicfile.Rename && after {
+				expectFile(t, path, "built")
+				expectNames(t, dir, "file")
+			} else {
+				expectNames(t, dir, "")
+			}
+		}
+	}
+}

@@ -49,6 +49,10 @@ var theHouse = []floor{
 		"store/sqlite",           //   on one machine
 		"sandbox",                // confinement of a child program
 		"journal",                // what a run did
+		"journal/sqlstore",       //   in the tables of a database
+		"journal/sqlite",         //   on one machine
+		"journal/postgres",       //   for several machines
+		"journal/journaltest",    //   for tests: what every store must pass
 	}},
 	{"work", []string{
 		"source",             // importers into the store
@@ -58,6 +62,8 @@ var theHouse = []floor{
 		"effect",             // what performs and verifies actions
 		"run/workingcontext", // what a model is shown of a run, within a fixed size
 		"run",                // one run, from intent to stop
+		"run/record",         // a run with a journal: kept, resumed, replayed
+		"run/audit",          // what a record says of itself, checked
 	}},
 	{"faces", []string{
 		"broker",                // the read verbs served to a confined run
@@ -93,7 +99,7 @@ var neverImports = map[string][]string{
 
 // testHelpers are packages for tests and demonstrations only. Other code may not
 // import them; they may import testLibraries and open files of their own.
-var testHelpers = []string{"model/modeltest", "model/modeltest/replay", "store/storetest"}
+var testHelpers = []string{"model/modeltest", "model/modeltest/replay", "store/storetest", "journal/journaltest"}
 
 // pureRooms decide or convert and touch nothing outside: same input, same bytes.
 var pureRooms = []string{
@@ -116,11 +122,14 @@ var clock = []string{
 // under it. A library from outside the standard library that has no entry may
 // be imported by nobody.
 var keepers = map[string][]string{
-	"encoding/json":                   {"internal/strictjson", "internal/canonjson"},
+	"encoding/json":                   {"internal/strictjson", "internal/canonjson", "journal"},
 	"go.yaml.in/yaml/v4":              {"internal/strictyaml"},
 	"github.com/pelletier/go-toml/v2": {"model", "internal/config"},
 	"github.com/spf13/cobra":          {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":          {"internal/cli"},
+	"modernc.org/sqlite":              {"journal/sqlite"},
+	"github.com/jackc/pgx/v5":         {"journal/postgres", "journal/journaltest"},
+	"github.com/pressly/goose/v3":     {"journal/sqlstore", "journal/sqlite", "journal/postgres"},
 }
 
 // testLibraries may be imported by tests and by testHelpers.

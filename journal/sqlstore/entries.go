@@ -1,0 +1,205 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/loomrun/loom/journal"
+)
+
+const (
+	// maxRunIDBytes bounds the id of a run: an index of PostgreSQL holds no more than about 2,700 bytes a row.
+	maxRunIDBytes = 1024
+	// rowsAtOnce and bytesAtOnce bound one statement that adds entries.
+	rowsAtOnce  = 16
+	bytesAtOnce = journal.MaxEntryBytes
+)
+
+// Begin implements journal.Store.
+func (s *Store) Begin(ctx context.Context, run string, by journal.Holder, batch journal.Batch, documents []journal.Document) (journal.Lease, error) {
+	lease := journal.Lease{Run: run, Number: 1, Holder: by}
+	err := s.change(ctx, "begin run", run, func(t *transaction) error {
+		if err := checkBeginning(run, batch, documents); err != nil {
+			return err
+		}
+		holder, err := journal.Encode(by)
+		if err != nil {
+			return err
+		}
+		if len(documents) > 0 && t.dialect.LockDocuments != "" {
+			if _, err := t.exec(t.dialect.LockDocuments); err != nil {
+				return err
+			}
+		}
+		made, err := t.exec("INSERT INTO journal_runs (id, began, summary, head_sequence, head, lease, holder, renewed)"+
+			" VALUES ($1, $2, '', 0, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING",
+			run, batch.Summary.Began, []byte{}, lease.Number, holder, s.now().UnixMilli())
+		if err == nil && made == 0 {
+			err = errors.New("the journal holds a run of this id already")
+		}
+		if err == nil {
+			err = t.keepDocuments(run, documents)
+		}
+		if err == nil {
+			err = t.add(run, 0, batch, s.now().UnixMilli())
+		}
+		return err
+	})
+	if err != nil {
+		return journal.Lease{}, err
+	}
+	return lease, nil
+}
+
+func checkBeginning(run string, batch journal.Batch, documents []journal.Document) error {
+	switch {
+	case run == "" || len(run) > maxRunIDBytes:
+		return fmt.Errorf("a run's id has 1 to %d bytes, not %d", maxRunIDBytes, len(run))
+	case len(batch.Entries) == 0:
+		return errors.New("a run begins with an entry")
+	}
+	for _, text := range []string{run, batch.Summary.Began} {
+		if err := journal.CheckText(text); err != nil {
+			return err
+		}
+	}
+	return checkDocuments(documents)
+}
+
+// Append implements journal.Store. It renews the lease as well.
+func (s *Store) Append(ctx context.Context, l journal.Lease, batch journal.Batch) error {
+	return s.change(ctx, "append to run", l.Run, func(t *transaction) error {
+		r, err := t.run(l.Run)
+		switch {
+		case errors.Is(err, journal.ErrNoRun):
+			return fmt.Errorf("%w, and removed it", journal.ErrLeaseLost)
+		case err != nil:
+			return err
+		case r.lease != l.Number || r.holder == nil:
+			return journal.ErrLeaseLost
+		}
+		return t.add(l.Run, r.head, batch, s.now().UnixMilli())
+	})
+}
+
+// add adds entries behind the head of a run.
+func (t *transaction) add(run string, head int64, batch journal.Batch, now int64) error {
+	if err := checkEntries(head, batch.Entries); err != nil {
+		return err
+	}
+	for rest := batch.Entries; len(rest) > 0; {
+		n := atOnce(rest)
+		if err := t.insert(run, rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	summary, err := journal.Encode(batch.Summary)
+	if err != nil {
+		return err
+	}
+	if last := len(batch.Entries) - 1; last >= 0 {
+		_, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3, head_sequence = $4, head = $5 WHERE id = $1",
+			run, summary, now, batch.Entries[last].Sequence, batch.Entries[last].Hash[:])
+	} else {
+		_, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3 WHERE id = $1", run, summary, now)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.follow(run, batch.Entries); err != nil {
+		return err
+	}
+	return t.compare(run, head, summary, batch.Entries)
+}
+
+// checkEntries refuses entries that do not follow the head, or that some database could not give back.
+func checkEntries(head int64, entries []journal.Entry) error {
+	for i, e := range entries {
+		switch want := head + 1 + int64(i); {
+		case e.Sequence != want:
+			return fmt.Errorf("entry %d comes where %d is next: a caller lost count", e.Sequence, want)
+		case (e.Kind == journal.Begun) != (e.Sequence == 1):
+			return fmt.Errorf("entry %d is of kind %q: a record begins once, with its first entry", e.Sequence, e.Kind)
+		case len(e.Body) > journal.MaxEntryBytes:
+			return fmt.Errorf("entry %d has %d bytes, more than %d", e.Sequence, len(e.Body), journal.MaxEntryBytes)
+		}
+		for _, text := range []string{string(e.Kind), e.Name, e.Body} {
+			if err := journal.CheckText(text); err != nil {
+				return fmt.Errorf("entry %d: %w", e.Sequence, err)
+			}
+		}
+	}
+	return nil
+}
+
+// atOnce gives how many entries the next statement adds: at least one.
+func atOnce(entries []journal.Entry) int {
+	size := 0
+	for i, e := range entries {
+		if size += len(e.Body); i > 0 && (i == rowsAtOnce || size > bytesAtOnce) {
+			return i
+		}
+	}
+	return len(entries)
+}
+
+func (t *transaction) insert(run string, entries []journal.Entry) error {
+	var statement strings.Builder
+	statement.WriteString("INSERT INTO journal_entries (run, sequence, kind, name, body, hash) VALUES ")
+	arguments := []any{run}
+	for i, e := range entries {
+		if i > 0 {
+			statement.WriteString(", ")
+		}
+		n := len(arguments)
+		fmt.Fprintf(&statement, "($1, $%d, $%d, $%d, $%d, $%d)", n+1, n+2, n+3, n+4, n+5)
+		arguments = append(arguments, e.Sequence, string(e.Kind), e.Name, e.Body, e.Hash[:])
+	}
+	_, err := t.exec(statement.String(), arguments...)
+	return err
+}
+
+// compare reads back what was added behind a head (4.11).
+func (t *transaction) compare(run string, head int64, summary string, entries []journal.Entry) error {
+	var stored string
+	var sequence int64
+	var hash []byte
+	err := t.one("SELECT summary, head_sequence, head FROM journal_runs WHERE id = $1", []any{run}, &stored, &sequence, &hash)
+	if err != nil {
+		return err
+	}
+	if last := len(entries) - 1; stored != summary || last >= 0 && (sequence != entries[last].Sequence || string(hash) != string(entries[last].Hash[:])) {
+		return unlikeWritten("the row of the run")
+	}
+	n := 0
+	err = t.entries(run, head, func(e journal.Entry) error {
+		if n >= len(entries) || e != entries[n] {
+			return unlikeWritten(fmt.Sprintf("entry %d", e.Sequence))
+		}
+		n++
+		return nil
+	})
+	if err == nil && n != len(entries) {
+		err = unlikeWritten(fmt.Sprintf("entry %d", entries[n].Sequence))
+	}
+	return err
+}
+
+// entries reads the entries of a run behind a sequence, in order.
+func (t *transaction) entries(run string, after int64, each func(journal.Entry) error) error {
+	return t.each("SELECT sequence, kind, name, body, hash FROM journal_entries WHERE run = $1 AND sequence > $2 ORDER BY sequence",
+		[]any{run, after}, func(scan func(...any) error) error {
+			var e journal.Entry
+			var hash []byte
+			if err := scan(&e.Sequence, &e.Kind, &e.Name, &e.Body, &hash); err != nil {
+				return err
+			}
+			if copy(e.Hash[:], hash) != len(e.Hash) || len(hash) != len(e.Hash) {
+				return damaged("the hash of entry %d has %d bytes", e.Sequence, len(hash))
+			}
+			return each(e)
+		})
+}
