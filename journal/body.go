@@ -12,7 +12,7 @@ import (
 // Beginning is how a run began.
 type Beginning struct {
 	Version  string // of the program
-	At       string // an instant, YYYY-MM-DDTHH:MM:SSZ
+	At       string // an instant, YYYY-MM-DDTHH:MM:SS.mmmZ
 	Intent   string
 	Protocol string // the registration that was asked for; empty where the intent was classified
 	Catalog  []Definition
@@ -41,7 +41,7 @@ type Terms struct {
 // Resumption is how another sitting of a run begins.
 type Resumption struct {
 	Version string // of the program
-	At      string // an instant, YYYY-MM-DDTHH:MM:SSZ
+	At      string // an instant, YYYY-MM-DDTHH:MM:SS.mmmZ
 	Terms   Terms
 	Told    event.Resumed
 }

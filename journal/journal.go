@@ -66,7 +66,7 @@ type Store interface {
 	// Append adds entries behind those that are there, and what they say to the tables of cases. Their sequence goes on without a gap. Errors:
 	// ErrLeaseLost; a *governor.CaseError of code StoreUnavailable or InvalidCaseId for a case that cannot be kept as it is.
 	Append(ctx context.Context, l Lease, batch Batch) error
-	// Release gives a lease back. One that was lost meanwhile is left alone.
+	// Release gives a lease back; a last batch has done so already. One that was lost meanwhile is left alone.
 	Release(ctx context.Context, l Lease) error
 
 	// Read gives the whole record of a run, as it is stored: it is not verified. The error may be ErrNoRun
@@ -95,6 +95,7 @@ type Lease struct {
 type Batch struct {
 	Entries []Entry
 	Summary Summary // of the run with these entries
+	Last    bool    // the lease is given back with it
 }
 
 // Document is a text that a record refers to by digest, such as a protocol definition.

@@ -11,7 +11,7 @@ const EffectStep = "effect:"
 
 // Summary is what a list says of a run. It follows from the entries.
 type Summary struct {
-	Began    string // an instant, YYYY-MM-DDTHH:MM:SSZ
+	Began    string // an instant, YYYY-MM-DDTHH:MM:SS.mmmZ
 	Intent   string
 	Protocol string // the registration; empty before one was accepted
 	Steps    int    // that were proposed

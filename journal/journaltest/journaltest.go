@@ -41,6 +41,7 @@ func Store(t *testing.T, database func(t *testing.T) Opener) {
 		{"what reads back otherwise is not kept", readBack},
 
 		{"a live holder keeps a lease", liveHolder},
+		{"a last batch gives the lease back", lastBatch},
 		{"a dead holder loses a lease", deadHolder},
 		{"a holder that nobody can look at loses a lease in time", unknownHolder},
 		{"a lost lease writes nothing", lostLease},

@@ -39,6 +39,40 @@ func leaseOfOurPid(t *testing.T, open Opener) {
 	intact(t, s, b)
 }
 
+// The last batch of a sitting gives the lease back, be it the first of the run or a later one.
+func lastBatch(t *testing.T, open Opener) {
+	s := open.must(t, sqlstore.Options{Alive: look})
+	for _, c := range []struct {
+		run   string
+		first bool
+	}{{"run-1", true}, {"run-2", false}} {
+		b := newBook(t, c.run)
+		batch := b.beginning("2026-11-30T10:00:00Z")
+		batch.Last = c.first
+		l, err := s.Begin(t.Context(), c.run, alive, batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.first {
+			_, err = s.Take(t.Context(), c.run, unknown)
+			expectHeld(t, err, alive)
+			batch = b.told(event.Stopped{})
+			batch.Last = true
+			if err := s.Append(t.Context(), l, batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, err := range []error{s.Append(t.Context(), l, b.told(event.Stopped{})), s.Renew(t.Context(), l)} {
+			if !errors.Is(err, journal.ErrLeaseLost) {
+				t.Errorf("%s: %v, want that the lease is gone", c.run, err)
+			}
+		}
+		if _, err := s.Take(t.Context(), c.run, unknown); err != nil {
+			t.Errorf("%s: %v", c.run, err)
+		}
+	}
+}
+
 func liveHolder(t *testing.T, open Opener) {
 	now := time.Unix(1000, 0)
 	s, b, l := begun(t, open, sqlstore.Options{Alive: look, Now: func() time.Time { return now }}, "run-1")

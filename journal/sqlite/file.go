@@ -24,8 +24,11 @@ func check(path string) (there bool, err error) {
 	// The file last: another program may be making the journal, and its log comes after it.
 	for _, file := range []string{path + "-wal", path + "-shm", path} {
 		info, err := os.Lstat(file)
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue
+		case errors.Is(err, syscall.ENOTDIR):
+			return false, fmt.Errorf("cannot be used: %s is no folder", filepath.Dir(path))
 		}
 		if err == nil {
 			err = fit(info)

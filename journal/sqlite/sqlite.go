@@ -37,6 +37,9 @@ const (
 	busyTime = 10 * time.Second
 	// purgeAgain is the time between two tries to empty the log.
 	purgeAgain = 5 * time.Millisecond
+	// logPages is how long the log of changes grows, in pages, before it is brought into the file. A program that
+	// opens the journal first reads the whole log, and most runs are short.
+	logPages = 256
 	// connections bounds how many goroutines read at the same time; those that write come one after another.
 	connections = 4
 )
@@ -88,7 +91,8 @@ func connect(path string, o sqlstore.Options) (*sql.DB, error) {
 		"_error_rc":  {"1"},
 		"_pragma": {
 			fmt.Sprintf("busy_timeout(%d)", busyTime.Milliseconds()),
-			"synchronous(FULL)", "foreign_keys(ON)", "secure_delete(ON)", "trusted_schema(OFF)", "temp_store(MEMORY)",
+			"synchronous(FULL)", "foreign_keys(ON)", "secure_delete(ON)",
+			fmt.Sprintf("wal_autocheckpoint(%d)", logPages),
 		},
 	}
 	address := url.URL{Scheme: "file", Path: path, RawQuery: parameters.Encode()}
@@ -145,7 +149,7 @@ func isDamaged(err error) bool {
 //
 // SQLite waits for those who read, but not for another that empties the log, so this has to be asked again.
 func purge(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
+	if err := rewrite(ctx, db); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, busyTime)
@@ -162,6 +166,21 @@ func purge(ctx context.Context, db *sql.DB) error {
 			return errors.New("another program is reading it")
 		}
 	}
+}
+
+// rewrite writes the file anew, without a temporary one that would hold everything where others may look.
+func rewrite(ctx context.Context, db *sql.DB) error {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, statement := range []string{"PRAGMA temp_store = MEMORY", "VACUUM"} {
+		if _, err := c.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // resolve makes a path absolute and follows the symbolic links of its folder, but not one at its end.

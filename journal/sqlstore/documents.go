@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/loomrun/loom/journal"
 )
@@ -24,32 +26,80 @@ func checkDocuments(documents []journal.Document) error {
 	return nil
 }
 
-// keepDocuments keeps the documents of a new run. Texts are stored as bytes: they may hold anything. A
-// stored text that is no longer what its digest says becomes whole again.
+// documentsAtOnce bounds the documents that one statement names.
+const documentsAtOnce = 32
+
+// keepDocuments keeps the documents of a new run. Texts are stored as bytes: they may hold anything. Most are there
+// already, from earlier runs, and are only looked at; a stored text that is no longer what its digest says becomes
+// whole again.
 func (t *transaction) keepDocuments(run string, documents []journal.Document) error {
-	for _, d := range documents {
-		for _, statement := range []string{
-			"INSERT INTO journal_documents (sha256, content) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING",
-			"UPDATE journal_documents SET content = $2 WHERE sha256 = $1 AND content <> $2",
-		} {
-			if _, err := t.exec(statement, d.SHA256, []byte(d.Text)); err != nil {
+	for some := range slices.Chunk(unique(documents), documentsAtOnce) {
+		lacking, err := t.lacking(some)
+		if err != nil {
+			return err
+		}
+		for _, d := range lacking {
+			if _, err := t.exec("INSERT INTO journal_documents (sha256, content) VALUES ($1, $2)"+
+				" ON CONFLICT (sha256) DO UPDATE SET content = excluded.content", d.SHA256, []byte(d.Text)); err != nil {
 				return err
 			}
 		}
-		if _, err := t.exec("INSERT INTO journal_run_documents (run, sha256) VALUES ($1, $2) ON CONFLICT (run, sha256) DO NOTHING", run, d.SHA256); err != nil {
+		if lacking, err = t.lacking(lacking); err != nil {
+			return err
+		} else if len(lacking) > 0 {
+			return unlikeWritten("document " + lacking[0].SHA256)
+		}
+		list, digests := listOf(some, 2)
+		made, err := t.exec("INSERT INTO journal_run_documents (run, sha256) SELECT $1, sha256 FROM journal_documents WHERE sha256 IN ("+list+")",
+			append([]any{run}, digests...)...)
+		if err != nil {
 			return err
 		}
-	}
-	stored, err := t.documents(run)
-	if err != nil {
-		return err
-	}
-	for _, d := range documents {
-		if text, there := stored[d.SHA256]; !there || text != d.Text {
-			return unlikeWritten("document " + d.SHA256)
+		if int(made) != len(some) {
+			return unlikeWritten("the list of the run's documents")
 		}
 	}
 	return nil
+}
+
+// unique gives each document once.
+func unique(documents []journal.Document) []journal.Document {
+	sorted := slices.SortedFunc(slices.Values(documents), func(a, b journal.Document) int { return strings.Compare(a.SHA256, b.SHA256) })
+	return slices.CompactFunc(sorted, func(a, b journal.Document) bool { return a.SHA256 == b.SHA256 })
+}
+
+// listOf gives the places of documents in a statement, from one on, and the digests for them.
+func listOf(documents []journal.Document, from int) (list string, digests []any) {
+	var places strings.Builder
+	for i, d := range documents {
+		if i > 0 {
+			places.WriteString(", ")
+		}
+		fmt.Fprintf(&places, "$%d", from+i)
+		digests = append(digests, d.SHA256)
+	}
+	return places.String(), digests
+}
+
+// lacking gives the documents that are not stored as they are.
+func (t *transaction) lacking(documents []journal.Document) ([]journal.Document, error) {
+	if len(documents) == 0 {
+		return nil, nil
+	}
+	list, digests := listOf(documents, 1)
+	stored := map[string]string{}
+	err := t.each("SELECT sha256, content FROM journal_documents WHERE sha256 IN ("+list+")", digests,
+		func(scan func(...any) error) error {
+			var sha256 string
+			var content []byte
+			err := scan(&sha256, &content)
+			stored[sha256] = string(content)
+			return err
+		})
+	return slices.DeleteFunc(slices.Clone(documents), func(d journal.Document) bool {
+		text, there := stored[d.SHA256]
+		return there && text == d.Text
+	}), err
 }
 
 // documents reads the documents of a run that are what their digest says.

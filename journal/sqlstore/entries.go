@@ -109,6 +109,11 @@ func (t *transaction) add(run string, head int64, batch journal.Batch, now int64
 	if err != nil {
 		return err
 	}
+	if batch.Last {
+		if _, err := t.exec("UPDATE journal_runs SET holder = NULL WHERE id = $1", run); err != nil {
+			return err
+		}
+	}
 	if err := t.follow(run, batch.Entries); err != nil {
 		return err
 	}
