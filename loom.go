@@ -14,6 +14,9 @@
 //
 // A run whose Reason is [event.Completed] has reached the outcome named in its Detail; whatever the
 // model said on the way.
+//
+// With a [Journal], which package journal/sqlite or journal/postgres opens, everything a run did is kept,
+// and [Resume] goes on with a run that stopped, failed or was killed.
 package loom
 
 import (
@@ -25,8 +28,11 @@ import (
 	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/effect"
 	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/internal/version"
+	"github.com/loomrun/loom/journal"
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/run"
+	"github.com/loomrun/loom/run/record"
 )
 
 // The types an embedding program meets, so that one import is enough to begin with.
@@ -43,6 +49,8 @@ type (
 	Authority = run.Authority
 	// Client asks a language model.
 	Client = model.Client
+	// Journal keeps the records of runs.
+	Journal = journal.Store
 )
 
 // Bundled gives the protocols that ship with Loom.
@@ -72,8 +80,10 @@ type Options struct {
 	Bindings []Binding
 	// Authority grants capabilities. Nil: an action that needs one stops the run for approval.
 	Authority Authority
-	// Events receives what happens, in order. An error it returns fails the run. May be nil.
+	// Events receives what happens, in order; with a Journal, once it is kept. An error it returns fails the run. May be nil.
 	Events func(Event) error
+	// Journal keeps the record of the run, under the id that the Outcome names. Nil: none is kept.
+	Journal Journal
 	// Now and Zone are the clock and the time zone. Nil: this machine's.
 	Now  func() time.Time
 	Zone *time.Location
@@ -82,6 +92,42 @@ type Options struct {
 // Run carries an intent out. It gives how the run stopped by a rule; an error means that it failed.
 // A failed run's Outcome still tells how far it came, and what was performed stays performed.
 func Run(ctx context.Context, o Options) (Outcome, error) {
+	options, err := o.settled()
+	if err != nil {
+		return Outcome{}, err
+	}
+	if o.Journal == nil {
+		return run.Run(ctx, options)
+	}
+	ended, err := record.Run(ctx, o.recorded(options))
+	return ended.Outcome, err
+}
+
+// Resume goes on with a run of o.Journal that waits for an approval, used up its budget, needs a model,
+// failed or was killed. What was performed is not performed again. Intent, Protocol, Threshold and ContextPolicy are
+// those of the run, MaxSteps counts from here, and the definition and the binding must be the ones that
+// the run began with.
+//
+// Said is what a person says of an effect that was begun and has not reported, which a
+// *record.InDoubtError asks for; empty otherwise. Other errors are those of record.Resume.
+func Resume(ctx context.Context, o Options, id string, said event.Outcome) (Outcome, error) {
+	if o.Journal == nil {
+		return Outcome{}, errors.New("a run is resumed from a journal, and the options name none")
+	}
+	options, err := o.settled()
+	if err != nil {
+		return Outcome{}, err
+	}
+	ended, err := record.Resume(ctx, o.recorded(options), id, said)
+	return ended.Outcome, err
+}
+
+func (o Options) recorded(options run.Options) record.Options {
+	return record.Options{Options: options, Store: o.Journal, Version: version.Number}
+}
+
+// settled gives the options of the run, with what was left out.
+func (o Options) settled() (run.Options, error) {
 	if len(o.Catalog.Names()) == 0 {
 		o.Catalog = Bundled()
 	}
@@ -90,7 +136,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	}
 	threshold, err := run.ParseDecimal(o.Threshold)
 	if err != nil {
-		return Outcome{}, errors.New("the threshold " + err.Error())
+		return run.Options{}, errors.New("the threshold " + err.Error())
 	}
 	now := o.Now
 	if now == nil {
@@ -112,5 +158,5 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if o.MaxSteps > 0 {
 		options.MaxSteps = &o.MaxSteps
 	}
-	return run.Run(ctx, options)
+	return options, nil
 }

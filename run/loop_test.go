@@ -301,6 +301,37 @@ var loops = []struct {
 		stopped after 3: StepBudget`,
 	},
 	{
+		"evidence about a revision applies again when its artifact is back there, and the case is at a new one (117)",
+		stage{
+			performs: map[string]act{
+				"thing.check": passes,
+				"thing.make": does(
+					deed{says: "changed", moves: map[string]string{"thing": "thing-2"}},
+					deed{says: "changed back", moves: map[string]string{"thing": "thing-1"}},
+				),
+			},
+			executor: []run.Proposal{{Action: "thing.check", Arguments: "{}"}, {Action: "thing.make", Arguments: "{}"}, {Action: "thing.make", Arguments: "{}"}},
+		},
+		`frontier 1: +thing.check +thing.look +thing.make -thing.ship
+		step 1: thing.check {}
+		~ thing.check is performed
+		effect: looks good
+		evidence: checked pass (e1.1)
+		frontier 1: +thing.check +thing.look +thing.make ?thing.ship
+		step 2: thing.make {}
+		~ thing.make is performed
+		effect: changed
+		evidence: none:
+		frontier 2: +thing.check +thing.look +thing.make -thing.ship
+		step 3: thing.make {}
+		~ thing.make is performed
+		effect: changed back
+		evidence: none:
+		frontier 3: +thing.check +thing.look +thing.make ?thing.ship
+		frontier 3: +thing.check +thing.look +thing.make ?thing.ship
+		stopped after 3: NothingAdmissible`,
+	},
+	{
 		"a verifier says why there is no evidence",
 		stage{protocol: lamp, budget: new(1), performs: map[string]act{"lamp.switch": does(deed{says: "click", why: "nobody looked"})}},
 		`frontier 1: +lamp.switch
