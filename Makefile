@@ -18,7 +18,7 @@ MANDIR  ?= $(PREFIX)/share/man
 COVERED := ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
 	./internal/canonjson ./internal/boundedfile ./internal/printable \
-	./internal/config ./run/workingcontext
+	./internal/config ./run/workingcontext ./run/audit
 
 # The benchmarks against other programs are a module of their own, so that
 # what they compare with does not become a dependency of Loom.
@@ -94,6 +94,6 @@ clean: ## remove what the targets made
 setup-go:
 	@GO="$(GO)" scripts/setup.sh
 setup-run:
-	@GO="$(GO)" scripts/setup.sh bubblewrap?
+	@GO="$(GO)" scripts/setup.sh bubblewrap? postgresql?
 setup-check:
-	@GO="$(GO)" scripts/setup.sh cc bubblewrap?
+	@GO="$(GO)" scripts/setup.sh cc bubblewrap? postgresql?

@@ -11,6 +11,7 @@ import (
 // loom, from exec to exit. Both are built the same way.
 func BenchmarkProcess(b *testing.B) {
 	dir := b.TempDir()
+	b.Setenv("XDG_STATE_HOME", dir) // every run is kept there
 	hello := filepath.Join(dir, "hello.go")
 	if err := os.WriteFile(hello, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o600); err != nil {
 		b.Fatal(err)

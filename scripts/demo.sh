@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 loom=bin/loom
 work=$(mktemp -d)
+export XDG_STATE_HOME=$work/state # the runs of the demonstration are kept apart from yours
 server=
 # The recorded model serves until its standard input ends.
 finish() {
@@ -29,6 +30,11 @@ show() {
 
 echo "== 1. A whole run without a model: the intent is matched by words, the step is a forced move"
 show run --offline "need to know the current time"
+echo
+echo "It has kept a record of itself, which can be shown again, checked, and played again:"
+show runs
+show runs audit last
+show runs replay last
 
 echo
 echo "== 2. What does not fit is refused, before anything happens"

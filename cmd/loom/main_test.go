@@ -44,6 +44,16 @@ func TestScripts(t *testing.T) {
 			"nest":        nest,
 			"replace":     replace,
 			"append":      appendFile,
+			"ran":         ran,
+			"tamper":      tamper,
+			"reseal":      reseal,
+			"cut":         cut,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)

@@ -31,16 +31,19 @@ func (s streams) say(message string) {
 }
 
 // Main runs the command line args, of which the first is the program, and gives the exit status.
-func Main(args []string, in io.Reader, out, err io.Writer) int {
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	// A reader that goes away early is an error of a write, not a signal that ends the process
 	// before it can say so.
 	signal.Ignore(syscall.SIGPIPE)
-	s := streams{in: in, out: out, err: err, program: filepath.Base(args[0])}
-	root := NewCommand(s.program, in, out, err)
+	s := streams{in: in, out: out, err: errs, program: filepath.Base(args[0])}
+	root := NewCommand(s.program, in, out, errs)
 	root.SetArgs(args[1:])
-	status, message := statusOf(root.Execute())
-	if message != "" {
-		s.say(message)
+	err := root.Execute()
+	status, message := statusOf(err)
+	for _, line := range []string{message, hintOf(err)} {
+		if line != "" {
+			s.say(line)
+		}
 	}
 	return status
 }
@@ -60,6 +63,7 @@ Begin here:
 
   loom run --offline "need to know the current time"
                                   a whole run, without any model
+  loom runs                       what has been done, and how it ended
   loom protocols list             what loom can be asked for
   loom run --help                 runs with a model of your own`,
 		Version:       version.Number,
@@ -82,7 +86,7 @@ Begin here:
 	root.SetOut(out)
 	root.SetErr(err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
+	root.AddCommand(newRun(s), newResume(s), newRuns(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
 	everyCommand(root, understandable)
 	return root
 }

@@ -36,6 +36,7 @@ of loom run are taken here too, to see what they change.`,
 			for _, key := range config.Keys() {
 				values[key.Name] = c.Flags().Lookup(key.Flag).Value.String()
 			}
+			values["journal"] = set.journalShown(values["journal"])
 			if asJSON {
 				return s.write(canonjson.Append(nil, configDocument(set, values)))
 			}

@@ -26,5 +26,5 @@ func reported(path string, policy run.ContextPolicy, do func(*run.Account) error
 	if message != "" {
 		unwritten = fmt.Errorf("%w; %w", err, unwritten)
 	}
-	return &statusError{status, unwritten}
+	return &statusError{status, unwritten, hintOf(err)}
 }

@@ -67,7 +67,7 @@ func evaluate(s streams, input string) error {
 	if err := s.write(refused.Line()); err != nil {
 		return err
 	}
-	return &statusError{ExitStopped, fmt.Errorf("evaluation refused: %s: %s", refusedPart(refused), refused.Message)}
+	return &statusError{status: ExitStopped, err: fmt.Errorf("evaluation refused: %s: %s", refusedPart(refused), refused.Message)}
 }
 
 // refusedPart names what a refusal is about, as the message does (1.7). Records count from 0, as in

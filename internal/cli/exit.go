@@ -9,14 +9,15 @@ import (
 // Exit statuses are an interface: scripts branch on them (governed-runs 1.1, D3). This is the one
 // place where they stand; the reference documentation has the same table.
 const (
-	// ExitDone: run reached its end (Completed, ApprovalRequired); other commands did their work;
+	// ExitDone: run or resume reached its end (Completed, ApprovalRequired); other commands did their work;
 	// evaluate made a decision.
 	ExitDone = 0
 	// ExitFailed: the operation failed. Standard error has one line that says why.
 	ExitFailed = 1
 	// ExitUsage: the command line could not be understood.
 	ExitUsage = 2
-	// ExitStopped: run stopped without reaching its end; evaluate refused.
+	// ExitStopped: run stopped without reaching its end; evaluate refused; resume waits to hear of an effect;
+	// audit found what should not be; replay found a difference.
 	ExitStopped = 3
 	// ExitInterrupted: an interrupt or termination signal ended the command.
 	ExitInterrupted = 130
@@ -37,6 +38,7 @@ func stopStatus(reason event.StopReason) int {
 type statusError struct {
 	status int
 	err    error
+	hint   string // what may be done next, for a person at a terminal; may be empty
 }
 
 func (e *statusError) Error() string {
@@ -53,7 +55,7 @@ func usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &statusError{ExitUsage, err}
+	return &statusError{status: ExitUsage, err: err}
 }
 
 // statusOf gives the exit status and the message, if any, of a command's error.
@@ -66,4 +68,12 @@ func statusOf(err error) (status int, message string) {
 		return s.status, s.Error()
 	}
 	return ExitFailed, err.Error()
+}
+
+// hintOf gives the hint, if any, of a command's error.
+func hintOf(err error) string {
+	if s, ok := errors.AsType[*statusError](err); ok {
+		return s.hint
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/printable"
+	"github.com/loomrun/loom/run/record"
 )
 
 // human prints the events of a run as lines for people (1.4). Every value that the program did not
@@ -49,6 +50,8 @@ func (h human) read(e event.Event) error {
 			return h.print("  evidence: none")
 		}
 		return h.print("  evidence: none (%s)", line(e.Why))
+	case event.Resumed:
+		return h.print("resumed: %s", sittingBegin(e))
 	case event.Stopped:
 		if e.Detail == "" {
 			return h.print("stopped: %s", e.Reason)
@@ -56,6 +59,24 @@ func (h human) read(e event.Event) error {
 		return h.print("stopped: %s (%s)", e.Reason, line(e.Detail))
 	}
 	return nil // the rest is for programs
+}
+
+// sittingBegin says where a run goes on.
+func sittingBegin(e event.Resumed) string {
+	switch {
+	case e.Steps == 0:
+		return "before the first step"
+	case e.Outcome == event.Performed:
+		return fmt.Sprintf("after step %d, which was performed", e.Steps)
+	case e.Outcome == event.NotPerformed:
+		return fmt.Sprintf("after step %d, which was not performed", e.Steps)
+	}
+	return fmt.Sprintf("after step %d", e.Steps)
+}
+
+// unknownOutcome tells of an effect that a run waits to hear about.
+func (h human) unknownOutcome(doubt *record.InDoubtError) error {
+	return h.print("unknown outcome: step %d: %s %s", doubt.Step, printable.Line(doubt.Action), printable.Line(doubt.Arguments))
 }
 
 func (h human) picked(e event.Picked) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/run/record"
 )
 
 // recordSchema is the version of the jsonl records. A reader must skip kinds it does not know (1.5).
@@ -16,8 +17,7 @@ const recordSchema = 1
 // programs (1.5). A member without a value is left out: never null, never 0 for unknown.
 type jsonl struct {
 	streams
-	ended  *bool      // the Terminal record was written
-	failed func() int // the exit status of a run that failed now
+	ended *bool // the Terminal record was written
 }
 
 func (j jsonl) read(e event.Event) error {
@@ -43,18 +43,33 @@ func (j jsonl) read(e event.Event) error {
 			}
 		}
 		return j.terminal(stopStatus(e.Reason), append(ending(e.Protocol, e.Steps, e.CaseOpen), text("stop_reason", string(e.Reason)))...)
+	case event.Resumed:
+		members := []document.Member{number("sitting", e.Sitting), number("steps", e.Steps)}
+		if e.Outcome != "" {
+			members = append(members, text("outcome", string(e.Outcome)))
+		}
+		return j.record("Resumed", members...)
 	case event.Failed:
-		return j.terminal(j.failed(), append(ending(e.Protocol, e.Steps, e.CaseOpen), text("error", e.Error))...)
+		status := ExitFailed
+		if e.Interrupted {
+			status = ExitInterrupted
+		}
+		return j.terminal(status, append(ending(e.Protocol, e.Steps, e.CaseOpen), text("error", e.Error))...)
 	}
 	return nil // the rest is for people
 }
 
-// fail ends the stream of a run that failed before it began.
-func (j jsonl) fail(err error) error {
+// fail ends the stream of a run that failed before it began, or could not tell that it failed.
+func (j jsonl) fail(status int, err error) error {
 	if *j.ended {
 		return nil
 	}
-	return j.terminal(j.failed(), text("error", err.Error()))
+	return j.terminal(status, text("error", err.Error()))
+}
+
+// unknownOutcome tells of an effect that a run waits to hear about.
+func (j jsonl) unknownOutcome(doubt *record.InDoubtError) error {
+	return j.record("UnknownOutcome", number("step", doubt.Step), text("action", doubt.Action), text("arguments", doubt.Arguments))
 }
 
 func (j jsonl) terminal(status int, members ...document.Member) error {

@@ -109,7 +109,7 @@ func loginJSON(status codex.Status) []byte {
 
 // loginModels gives the two models of a run without a catalog: those of the Codex login, under their
 // ids (D12, 7.4).
-func (f runFlags) loginModels() (classifier, agent model.Client, err error) {
+func (f runFlags) loginModels(classify bool) (classifier, agent model.Client, err error) {
 	path, err := codex.Path()
 	var login *codex.Login
 	if err == nil {
@@ -121,7 +121,7 @@ func (f runFlags) loginModels() (classifier, agent model.Client, err error) {
 	case err != nil:
 		return nil, nil, err
 	}
-	if f.protocol == "" { // else nothing is classified
+	if classify {
 		if classifier, err = loginModel(login, f.settled.from("classifier_model", "--classifier-model"), f.classifier); err != nil {
 			return nil, nil, err
 		}

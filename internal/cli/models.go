@@ -120,7 +120,7 @@ func modelsCheck(ctx context.Context, s streams, f modelsFlags, routes *model.Ro
 	usage, err := model.Probe(limited, client)
 	switch {
 	case ctx.Err() != nil:
-		return &statusError{ExitInterrupted, errors.New("interrupted")}
+		return &statusError{status: ExitInterrupted, err: errors.New("interrupted")}
 	case err != nil:
 		return fmt.Errorf("%s cannot do what a run needs: %w", f.check, err)
 	}

@@ -89,7 +89,7 @@ func protocolsAdd(ctx context.Context, s streams, f addFlags, name string) error
 	case err == nil:
 		return s.write(fmt.Appendf(nil, "installed %s\n", printable.Line(name)))
 	case errors.Is(err, context.Canceled):
-		return &statusError{ExitInterrupted, errors.New("interrupted; nothing was installed")}
+		return &statusError{status: ExitInterrupted, err: errors.New("interrupted; nothing was installed")}
 	case errors.As(err, &problems):
 		if _, err := s.err.Write(problemLines(from.String(), problems)); err != nil {
 			return err

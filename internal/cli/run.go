@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/internal/version"
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/model/wires"
 	"github.com/loomrun/loom/run"
+	"github.com/loomrun/loom/run/record"
 )
 
 // defaultAlias is what --model and --classifier-model name when they are left out (1.2).
@@ -30,6 +32,7 @@ type runFlags struct {
 	maxSteps   uint
 	output     choice
 	workspace  string
+	journal    string
 
 	contextPolicy choice
 	contextReport string
@@ -60,6 +63,9 @@ and proposes actions; where only one action without arguments is left, no model 
 asked. With --offline no model is asked at all: a built-in matcher picks the protocol,
 and a step that would need a model stops the run.
 
+What the run does is kept in the journal: see loom runs, and loom resume for a run that
+can go on.
+
 Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: failed.`,
 		Example: `  loom run --offline "need to know the current time"
   loom run --offline --protocol system-query@1 "what time is it"
@@ -71,7 +77,7 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 			case len(args) > 1:
 				return fmt.Errorf("run takes one intent, not %d arguments; put it in quotes", len(args))
 			case f.offline && f.catalog != "":
-				return errors.New("--offline uses no model, so it does not go with --catalog")
+				return errOfflineCatalog
 			}
 			return nil
 		},
@@ -104,73 +110,77 @@ func runIntent(ctx context.Context, s streams, f runFlags, intent string, accoun
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 	}
-	failed := func() int {
-		if ctx.Err() != nil {
-			return ExitInterrupted
-		}
-		return ExitFailed
-	}
-	records := jsonl{s, new(bool), failed}
-	read := human{s}.read
-	if f.output.word == outputJSONL {
-		read = records.read
-	}
-	outcome, err := prepareAndRun(ctx, f, intent, account, read)
-	if err == nil {
-		return &statusError{stopStatus(outcome.Reason), nil}
-	}
-	if f.output.word == outputJSONL {
-		err = errors.Join(err, records.fail(err))
-	}
-	if failed() == ExitInterrupted {
-		err = errors.New("interrupted")
-	}
-	return &statusError{failed(), err}
+	t := newTranscript(s, f.output.word)
+	ended, err := prepareAndRun(ctx, f, intent, account, t.read)
+	return t.conclude(ctx, ended, err, f.again(s, ended))
 }
 
-// prepareAndRun makes the checks that come before a run, in the order of 1.3, and runs.
-func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.Account, read func(event.Event) error) (run.Outcome, error) {
+// again is how a person goes on with a run, up to its id.
+func (f runFlags) again(s streams, ended record.Ended) string {
+	if f.offline && ended.Reason != event.NeedsModel {
+		return s.program + " resume --offline "
+	}
+	return s.program + " resume "
+}
+
+// prepareAndRun makes the checks that come before a run, in the order of 1.3, opens the journal, and runs.
+func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.Account, read func(event.Event) error) (record.Ended, error) {
 	if f.unsettled != nil {
-		return run.Outcome{}, f.unsettled
+		return record.Ended{}, f.unsettled
 	}
 	threshold, err := run.ParseDecimal(f.threshold)
 	if err != nil {
-		return run.Outcome{}, fmt.Errorf("the threshold %w", err)
+		return record.Ended{}, fmt.Errorf("the threshold %w", err)
 	}
-	steps := int(min(f.maxSteps, maxMaxSteps))
-	options := run.Options{
+	steps := f.steps()
+	options := record.Options{Version: version.Number, Options: run.Options{
 		Intent: intent, Bindings: bindings(), Protocol: f.protocol,
 		Threshold: threshold, MaxSteps: &steps, Events: read,
 		ContextPolicy: run.ContextPolicy(f.contextPolicy.word), Account: account,
-	}
+	}}
 	if !f.offline {
-		if options.Classifier, options.Agent, err = f.models(); err != nil {
-			return run.Outcome{}, err
+		classify := f.protocol == ""
+		if options.Classifier, options.Agent, err = f.models(classify); err != nil {
+			return record.Ended{}, err
 		}
 	}
 	if options.Catalog, err = definitions(); err != nil {
-		return run.Outcome{}, err
+		return record.Ended{}, err
 	}
 	if _, known := options.Catalog.Get(f.protocol); f.protocol != "" && !known {
-		return run.Outcome{}, fmt.Errorf("--protocol %s: the catalog holds %s", f.protocol, strings.Join(options.Catalog.Names(), ", "))
+		return record.Ended{}, fmt.Errorf("--protocol %s: the catalog holds %s", f.protocol, strings.Join(options.Catalog.Names(), ", "))
 	}
-	return run.Run(ctx, options)
+	if err := options.Check(); err != nil { // before a journal is made for nothing
+		return record.Ended{}, err
+	}
+	if options.Store, err = f.settled.openJournal(ctx, f.journal); err != nil {
+		return record.Ended{}, err
+	}
+	// The store is not closed. What was written is on the disk, and the process is about to end; to close SQLite
+	// would bring its log into the file, which takes two more waits for the disk in every run.
+	return record.Run(ctx, options)
 }
+
+var errOfflineCatalog = errors.New("--offline uses no model, so it does not go with --catalog")
+
+// steps gives the budget.
+func (f runFlags) steps() int { return int(min(f.maxSteps, maxMaxSteps)) }
 
 // maxMaxSteps bounds --max-steps where a larger number would mean the same.
 const maxMaxSteps = 1_000_000
 
 // models resolves the two aliases, the classifier's first, before anything is asked. Without a
-// catalog they are ids of models that the Codex login reaches.
-func (f runFlags) models() (classifier, agent model.Client, err error) {
+// catalog they are ids of models that the Codex login reaches. The classifier is left out where nothing is
+// classified.
+func (f runFlags) models(classify bool) (classifier, agent model.Client, err error) {
 	if f.catalog == "" {
-		return f.loginModels()
+		return f.loginModels(classify)
 	}
 	routes, err := model.ReadRoutes(f.catalog)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.settled.from("catalog", "--catalog"), err)
 	}
-	if f.protocol == "" { // else nothing is classified
+	if classify {
 		if classifier, err = f.client(routes, f.settled.from("classifier_model", "--classifier-model"), f.classifier); err != nil {
 			return nil, nil, err
 		}

@@ -63,13 +63,19 @@ func (s settled) from(key, flag string) string {
 
 // settable declares the flags of run that can be set elsewhere too, with their defaults.
 func (f *runFlags) settable(flags *pflag.FlagSet) {
-	f.output = newChoice("mode", outputHuman, outputJSONL)
+	f.settableAgain(flags)
 	f.contextPolicy = newChoice("policy", string(run.ContextLegacy), string(run.ContextBounded))
+	flags.StringVar(&f.threshold, "threshold", run.DefaultThreshold.String(), "least confidence of an accepted pick, a `number` from 0 to 1")
+	flags.Var(&f.contextPolicy, "context-policy", "what a model is shown of the run: legacy, the last 64 steps; bounded, at most 64 KiB a request")
+}
+
+// settableAgain declares those of them that a run takes anew when it is resumed.
+func (f *runFlags) settableAgain(flags *pflag.FlagSet) {
+	f.output = newChoice("mode", outputHuman, outputJSONL)
 	flags.StringVar(&f.catalog, "catalog", "", "model catalog, a TOML `file`")
 	flags.StringVar(&f.model, "model", defaultAlias, "`alias` of the catalog, else id, of the model that proposes actions")
 	flags.StringVar(&f.classifier, "classifier-model", defaultAlias, "`alias` of the catalog, else id, of the model that picks the protocol")
-	flags.StringVar(&f.threshold, "threshold", run.DefaultThreshold.String(), "least confidence of an accepted pick, a `number` from 0 to 1")
 	flags.UintVar(&f.maxSteps, "max-steps", run.DefaultMaxSteps, "stop after this `number` of steps; refused ones count")
 	flags.Var(&f.output, "output", "human: lines for people; jsonl: one JSON object a line")
-	flags.Var(&f.contextPolicy, "context-policy", "what a model is shown of the run: legacy, the last 64 steps; bounded, at most 64 KiB a request")
+	journalFlag(flags, &f.journal)
 }

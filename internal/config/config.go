@@ -96,7 +96,7 @@ func (s Settings) Get(key Key) (Setting, bool, error) {
 		return Setting{}, false, nil
 	}
 	text := e.text
-	if key.Path && !filepath.IsAbs(text) {
+	if key.Path && !filepath.IsAbs(text) && !isAddress(text) {
 		text = filepath.Join(filepath.Dir(s.Path), text)
 	}
 	return Setting{text, Source{Origin: File, Name: s.Path, Line: e.line}}, true, nil

@@ -46,6 +46,7 @@ var one = map[string]struct{ inFile, fromFile, inEnvironment, fromEnvironment st
 	"max_steps":        {`3`, "3", "0x10", "16"},
 	"output":           {`'jsonl'`, "jsonl", "human", "human"},
 	"context_policy":   {`'bounded'`, "bounded", "legacy", "legacy"},
+	"journal":          {`'postgres://file/j'`, "postgres://file/j", "postgresql://env/j", "postgresql://env/j"},
 }
 
 // Every key: the environment wins over the file, an empty variable over nothing.
@@ -118,12 +119,12 @@ func message(err error) string {
 // A relative path in the file counts from the file's folder, one in a variable from where the program
 // stands.
 func TestRelativeCatalog(t *testing.T) {
-	home, file := written(t, "catalog = '../models/./m.toml'\nmodel = '../a'\n")
+	home, file := written(t, "catalog = '../models/./m.toml'\nmodel = '../a'\njournal = 'j.db'\n")
 	settings, err := config.Read(environment(map[string]string{"HOME": home}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"catalog": filepath.Dir(filepath.Dir(file)) + "/models/m.toml", "model": "../a"}
+	want := map[string]string{"catalog": filepath.Dir(filepath.Dir(file)) + "/models/m.toml", "model": "../a", "journal": filepath.Dir(file) + "/j.db"}
 	for _, key := range config.Keys() {
 		got, _, err := settings.Get(key)
 		if err != nil || got.Text != want[key.Name] {
@@ -179,6 +180,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 func TestBadVariables(t *testing.T) {
 	settings, err := config.Read(environment(map[string]string{
 		"LOOM_THRESHOLD": "sk-secret", "LOOM_MAX_STEPS": "-1", "LOOM_OUTPUT": "xml", "LOOM_CONTEXT_POLICY": "none", "LOOM_CATALOG": "a\x00b", "LOOM_MODEL": "fine",
+		"LOOM_JOURNAL": "mysql://u:sk-secret@h/d",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +192,7 @@ func TestBadVariables(t *testing.T) {
 
 		"context_policy": "LOOM_CONTEXT_POLICY is not legacy or bounded",
 		"catalog":        "LOOM_CATALOG is not a path",
+		"journal":        "LOOM_JOURNAL is not a path or a postgres:// URL",
 	}
 	for _, key := range config.Keys() {
 		got, found, err := settings.Get(key)

@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy"
+const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy, journal"
 
 // What the file may say, and what is said of anything else: place, key, and what it takes, but never
 // the value.
@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	}{
 		{"nothing", "", ""},
 		{"a comment", "# nothing yet\r\n", ""},
-		{"every key", "catalog = 'm.toml'\nmodel = \"large\"\nclassifier_model = 'small'\nthreshold = 0.75\nmax_steps = 40\noutput = 'jsonl'\ncontext_policy = 'bounded'\n", "catalog=m.toml@1 model=large@2 classifier_model=small@3 threshold=0.75@4 max_steps=40@5 output=jsonl@6 context_policy=bounded@7"},
+		{"every key", "catalog = 'm.toml'\nmodel = \"large\"\nclassifier_model = 'small'\nthreshold = 0.75\nmax_steps = 40\noutput = 'jsonl'\ncontext_policy = 'bounded'\njournal = 'j.db'\n", "catalog=m.toml@1 model=large@2 classifier_model=small@3 threshold=0.75@4 max_steps=40@5 output=jsonl@6 context_policy=bounded@7 journal=j.db@8"},
 		{"any order, blank lines and comments", "\n# b\n\nmodel='a' # c\n\ncatalog='c'", "catalog=c@6 model=a@4"},
 		{"CRLF", "model = 'a'\r\noutput = 'human'\r\n", "model=a@1 output=human@2"},
 		{"a quoted key", "\"model\" = 'a'", "model=a@1"},
@@ -64,6 +64,8 @@ func TestParse(t *testing.T) {
 		{"more steps than can be counted", "max_steps = 9223372036854775808\n", "1:13: max_steps is not a whole number from 0"},
 		{"another mode", "output = 'sk-secret'\n", "1:10: output is not human or jsonl"},
 		{"another policy", "context_policy = 'none'\n", "1:18: context_policy is not legacy or bounded"},
+		{"a journal of another kind", "journal = 'mysql://u:sk-secret@h/d'\n", "1:11: journal is not a path or a postgres:// URL"},
+		{"a number for a journal", "journal = 5432\n", "1:11: journal is not a path or a postgres:// URL"},
 		{"a column counts characters", "# é\n\"model\" = 'é'\n'é' = 1\n", "3:1: unknown key é" + allKeys},
 		{"no value", "model =\nsk-secret\n", "1:8: this is not TOML"},
 		{"no end of a text", "model = 'sk-secret\n", "1:19: this is not TOML"},

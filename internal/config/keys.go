@@ -15,7 +15,7 @@ type Key struct {
 	Name     string // in the file
 	Variable string // in the environment
 	Flag     string // on the command line, without its dashes
-	Path     bool   // a path: a relative one in the file counts from the file's folder
+	Path     bool   // a path, or an address SCHEME://: a relative path in the file counts from the file's folder
 
 	form form
 }
@@ -41,6 +41,7 @@ var keys = []Key{
 	{"max_steps", "LOOM_MAX_STEPS", "max-steps", false, form{"a whole number from 0", whole, count}},
 	{"output", "LOOM_OUTPUT", "output", false, form{"human or jsonl", text, oneOf("human", "jsonl")}},
 	{"context_policy", "LOOM_CONTEXT_POLICY", "context-policy", false, form{"legacy or bounded", text, oneOf(string(run.ContextLegacy), string(run.ContextBounded))}},
+	{"journal", "LOOM_JOURNAL", "journal", true, form{journalWants, text, journal}},
 }
 
 // Keys gives all keys, in the order in which they are shown.

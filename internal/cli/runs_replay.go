@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loomrun/loom/run/record"
+)
+
+func newRunsReplay(s streams) *cobra.Command {
+	var place string
+	c := &cobra.Command{
+		Use:   "replay RUN",
+		Short: "Play a run again from its record, to see whether this version does the same",
+		Long: `Play a run again by what its record holds: no model is asked, nothing is performed and
+no clock is read. The first entry that this version would write otherwise is named, with
+what the record holds and what would be written now.
+
+Exit status 0: it is the same. 3: something differs. 1: it could not be replayed.`,
+		Example:           "  loom runs replay last",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: oneRunID,
+		RunE: func(c *cobra.Command, args []string) error {
+			set, err := settle(c.Flags())
+			if err != nil {
+				return err
+			}
+			store, rec, err := set.readRun(c.Context(), place, args[0])
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			if err := rec.Verify(); err != nil {
+				return notWritten(rec.Run, err)
+			}
+			err = record.Replay(rec, bindings())
+			if differs, ok := errors.AsType[*record.DiffersError](err); ok {
+				return &statusError{status: ExitStopped, err: differs}
+			}
+			if err != nil {
+				return fmt.Errorf("replay run %s: %w", rec.Run, err)
+			}
+			return s.write(fmt.Appendf(nil, "replayed: %d entries, the same\n", len(rec.Entries)))
+		},
+	}
+	journalFlag(c.Flags(), &place)
+	return c
+}
