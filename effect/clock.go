@@ -58,6 +58,9 @@ func (c *Clock) SHA256() string {
 // Serves compares rules, not names.
 func (c *Clock) Serves(p *protocol.Protocol) bool { return p.SameRules(c.rules()) }
 
+// Lacks gives nothing: its protocol has one action.
+func (c *Clock) Lacks(*protocol.Protocol) string { return "" }
+
 // Open makes the port of one run.
 func (c *Clock) Open(intent Intent) Port {
 	return &clockPort{clock: c, intent: intent, verified: map[string]bool{}}
@@ -86,6 +89,9 @@ func (p *clockPort) CheckArguments(_, arguments string) string {
 	}
 	return ""
 }
+
+// Reach says that it reads a clock.
+func (p *clockPort) Reach(string) string { return "reads the clock of this machine, and changes nothing" }
 
 // Perform reads the clock once. UTC and local time come from the same reading, in whole seconds.
 func (p *clockPort) Perform(_ context.Context, r Request) (Report, error) {

@@ -26,6 +26,9 @@ type Binding interface {
 	SHA256() string
 	// Serves tells whether this binding can carry out the protocol.
 	Serves(p *protocol.Protocol) bool
+	// Lacks says what is missing for a protocol that it serves to be carried out to its end; empty for
+	// nothing. A run stops for it before a case opens.
+	Lacks(p *protocol.Protocol) string
 	// Open makes the port of one run. It touches nothing yet.
 	Open(intent Intent) Port
 }
@@ -54,6 +57,9 @@ type Port interface {
 	// CheckArguments says why arguments of an action that it performs, which are one JSON object on
 	// one line, are refused; empty for fine. The model reads what it says.
 	CheckArguments(action, arguments string) string
+	// Reach says, for a person who is asked to approve an action that it performs, who and what the
+	// action reaches: what it may read, change and send. One line.
+	Reach(action string) string
 	// Perform does the action, once. An error fails the run: what the effect did is then unknown.
 	Perform(ctx context.Context, r Request) (Report, error)
 	// Verify makes evidence of a report that this port gave for r, in the order of reports. An error
@@ -79,6 +85,9 @@ type Report struct {
 	// Refused says why the effect was not performed; empty when it was. It stands alone then:
 	// nothing was observed and no revision changes.
 	Refused string
+	// Unconfined says why the effect could not be confined as it must be, as "CODE: detail"; empty where that is
+	// no matter. It was not performed then, and the run stops.
+	Unconfined string
 	// Text is the report for people and for the model; it may have several lines.
 	Text string
 	// Source and Subject say who observed and which artifact it is about.

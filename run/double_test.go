@@ -273,6 +273,10 @@ func (d *double) Name() string { return "double" }
 
 func (d *double) SHA256() string { return "d0d0" }
 
+func (*double) Lacks(*protocol.Protocol) string { return "" }
+
+func (*double) Reach(action string) string { return "does " + action }
+
 func (d *double) Serves(p *protocol.Protocol) bool { return p.SameRules(d.protocol) }
 
 func (d *double) Open(effect.Intent) effect.Port { return d }

@@ -167,13 +167,16 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil || entry == nil {
 		return err
 	}
-	binding := r.binding(entry)
-	if err := r.emit(event.Routed{Protocol: entry.Name, Accepted: binding != nil}); err != nil {
+	binding, lacks := r.binding(entry), NoExecutor(entry.Name)
+	if binding != nil {
+		lacks = binding.Lacks(entry.Protocol())
+	}
+	if err := r.emit(event.Routed{Protocol: entry.Name, Accepted: lacks == ""}); err != nil {
 		return err
 	}
 	r.outcome.Protocol = entry.Name
-	if binding == nil {
-		return r.stop(event.NoLocalExecutor, NoExecutor(entry.Name))
+	if lacks != "" {
+		return r.stop(event.NoLocalExecutor, lacks)
 	}
 	if err := r.open(ctx, entry, binding); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) 
 	if err := r.emit(admitted); err != nil {
 		return false, err
 	}
-	return false, r.perform(ctx, p, request)
+	return r.perform(ctx, p, request)
 }
 
 func (r *runner) permission(ctx context.Context, capability string, request effect.Request) (Permission, error) {
@@ -83,24 +83,31 @@ func (r *runner) permission(ctx context.Context, capability string, request effe
 	return permission, nil
 }
 
-// perform does an admitted action, once, and has what it did verified.
-func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request) error {
+// perform does an admitted action, once, and has what it did verified. It reports whether the run has stopped.
+func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request) (stopped bool, err error) {
 	done, err := outside(ctx, r, Step{Name: "effect:" + request.Action, About: request, Acts: true}, func(ctx context.Context) (Performance, error) {
 		report, err := r.port.Perform(ctx, request)
-		report.Text, report.Refused = validText(report.Text), validText(report.Refused)
+		report.Text, report.Refused, report.Unconfined = validText(report.Text), validText(report.Refused), validText(report.Unconfined)
 		return Performance{Report: report}, err
 	})
 	report := done.Report
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", request.Action, err)
+		return false, fmt.Errorf("%s: %w", request.Action, err)
 	case done.Outcome == event.Performed:
-		return r.performedUnseen(p)
+		return false, r.performedUnseen(p)
 	case done.Outcome == event.NotPerformed:
-		return r.refuse(p, "unknown outcome: a person says that it was not performed")
+		return false, r.refuse(p, "unknown outcome: a person says that it was not performed")
+	case report.Unconfined != "":
+		return true, r.stop(event.ConfinementUnavailable, report.Unconfined)
 	case report.Refused != "":
-		return r.refuse(p, report.Refused)
+		return false, r.refuse(p, report.Refused)
 	}
+	return false, r.verify(p, request, report)
+}
+
+// verify tells what an effect reported, and has evidence made of it.
+func (r *runner) verify(p Proposal, request effect.Request, report effect.Report) error {
 	// From here on the effect has happened. It is told before anything else can fail.
 	r.outcome.Report = report.Text
 	if err := r.emit(event.EffectReported{Step: r.steps, Report: report.Text}); err != nil {

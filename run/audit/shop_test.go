@@ -279,8 +279,12 @@ type bench struct {
 	protocol *protocol.Protocol
 }
 
-func (b bench) Name() string                     { return "bench" }
-func (b bench) SHA256() string                   { return "bb" }
+func (b bench) Name() string   { return "bench" }
+func (b bench) SHA256() string { return "bb" }
+
+func (bench) Lacks(*protocol.Protocol) string { return "" }
+
+func (bench) Reach(action string) string         { return "does " + action }
 func (b bench) Serves(p *protocol.Protocol) bool { return p.SameRules(b.protocol) }
 func (b bench) Open(effect.Intent) effect.Port   { return b }
 func (b bench) Performs(action string) bool      { return b.acts[action] != nil }

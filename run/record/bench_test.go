@@ -32,8 +32,12 @@ outcomes: {arrived: {requires: {claim: there}}}
 // wheel performs nothing at all and says so.
 type wheel struct{ protocol *protocol.Protocol }
 
-func (w wheel) Name() string                      { return "wheel" }
-func (w wheel) SHA256() string                    { return "00" }
+func (w wheel) Name() string   { return "wheel" }
+func (w wheel) SHA256() string { return "00" }
+
+func (wheel) Lacks(*protocol.Protocol) string { return "" }
+
+func (wheel) Reach(action string) string          { return "does " + action }
 func (w wheel) Serves(p *protocol.Protocol) bool  { return p.SameRules(w.protocol) }
 func (w wheel) Open(effect.Intent) effect.Port    { return w }
 func (w wheel) Performs(string) bool              { return true }
