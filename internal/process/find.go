@@ -30,5 +30,18 @@ func Find(name, pathList string) (string, error) {
 	return "", fmt.Errorf("program %q: %w", name, ErrNotFound)
 }
 
+// CheckExecutable refuses a path that is not one of a program: it must be a regular file, also behind symbolic links,
+// that somebody may execute. Errors name the path.
+func CheckExecutable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("program %q: %w", path, errors.Unwrap(err))
+	case !info.Mode().IsRegular() || info.Mode()&executable == 0:
+		return fmt.Errorf("program %q is not a file that may be executed", path)
+	}
+	return nil
+}
+
 // executable is the permission of anybody to execute.
 const executable fs.FileMode = 0o111

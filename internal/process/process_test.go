@@ -213,28 +213,6 @@ func TestWhatAProgramLeavesBehindIsKilled(t *testing.T) {
 	w.alone(t)
 }
 
-func TestProcessThatLeftTheGroupIsNotAwaited(t *testing.T) {
-	const leave = "/usr/bin/setsid"
-	if _, err := os.Stat(leave); err != nil {
-		t.Skip("no setsid here")
-	}
-	meeting := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(meeting, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Run(t.Context(), script(leave+" "+shell+" -c 'echo $$; echo started >"+meeting+"; exec sleep 600' & read -r line <"+meeting))
-	if err != nil || got.ExitCode != 0 {
-		t.Fatalf("%+v (%v)", got, err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(got.Stdout)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("the test is void: it did not leave the group (%v)", err)
-	}
-}
-
 func TestGroupIsTheProgramsOwn(t *testing.T) {
 	got, err := Run(t.Context(), script("echo $$; ps -o pgid= -p $$"))
 	words := strings.Fields(string(got.Stdout))
@@ -287,11 +265,87 @@ func TestHeadAndTailKeepTheEnds(t *testing.T) {
 			all = append(all, p...)
 		}
 		n := min(limit, len(all))
-		if string(h.kept) != string(all[:n]) || h.exceeded != (len(all) > limit) {
-			t.Errorf("head of %q by %d is %q, %v", all, limit, h.kept, h.exceeded)
+		if string(h.kept) != string(all[:n]) || h.seen != int64(len(all)) || l.seen != h.seen {
+			t.Errorf("head of %q by %d is %q, of %d", all, limit, h.kept, h.seen)
 		}
 		if string(l.kept) != string(all[len(all)-n:]) {
 			t.Errorf("tail of %q by %d is %q", all, limit, l.kept)
+		}
+	})
+}
+
+// TestInputThatIsNeverRead is case 153 of the specification: more than a pipe holds, and a program that
+// goes on without reading and then closes it.
+func TestInputThatIsNeverRead(t *testing.T) {
+	c := script("exec <&-; echo on; echo on >&2")
+	c.Stdin = make([]byte, 4<<20)
+	if got, err := Run(t.Context(), c); err != nil || string(got.Stdout) != "on\n" || got.ExitCode != 0 {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}
+
+func TestOutputIsKeptAsBytes(t *testing.T) {
+	got, err := Run(t.Context(), script(`printf 'a\377\0\200b'`))
+	if err != nil || string(got.Stdout) != "a\xff\x00\x80b" || got.StdoutBytes != 5 || got.StdoutExceeded {
+		t.Errorf("%q (%v)", got.Stdout, err)
+	}
+}
+
+func TestOutputIsCountedPastWhatIsKept(t *testing.T) {
+	c := script("printf 12345; printf 123 >&2")
+	c.MaxStdout, c.MaxStderr = 5, 2
+	got, err := Run(t.Context(), c)
+	if err != nil || got.StdoutBytes != 5 || got.StdoutExceeded || got.StderrBytes != 3 || string(got.Stderr) != "23" {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}
+
+func TestFilesAreHandedOverInOrder(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := script("echo three >&3; echo four >&4")
+	c.Files = []*os.File{w, w}
+	if got, err := Run(t.Context(), c); err != nil || got.ExitCode != 0 {
+		t.Errorf("%+v (%v)", got, err)
+	}
+	_ = w.Close()
+	if text, err := io.ReadAll(r); err != nil || string(text) != "three\nfour\n" {
+		t.Errorf("%q (%v)", text, err)
+	}
+}
+
+func TestRefusalAfterTheStartEndsTheProgram(t *testing.T) {
+	why := errors.New("not what was asked")
+	c := script("sleep 600")
+	c.Started = func(pid int) error {
+		if pid <= 0 {
+			t.Errorf("the id is %d", pid)
+		}
+		return why
+	}
+	if got, err := Run(t.Context(), c); !errors.Is(err, why) {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			cmd := exec.Command("/bin/true")
+			cmd.Env = []string{}
+			if err := cmd.Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("bound", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Run(b.Context(), Command{Path: "/bin/true", MaxStdout: 1 << 20, MaxStderr: 1 << 12}); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }
