@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/loomrun/loom/event"
@@ -27,6 +28,11 @@ const (
 	InterruptedStop = "interrupted"
 )
 
+// summarised are the names of the events that change a summary. The others need not be read.
+var summarised = []string{
+	EventName(event.CaseOpened{}), EventName(event.Proposed{}), EventName(event.NotProposed{}), EventName(event.Stopped{}), EventName(event.Failed{}),
+}
+
 // With gives the summary after one more entry.
 func (s Summary) With(e Entry) (Summary, error) {
 	switch e.Kind {
@@ -49,6 +55,9 @@ func (s Summary) With(e Entry) (Summary, error) {
 				s.InDoubt = ""
 			}
 		}
+		return s, nil
+	}
+	if e.Kind == Told && !slices.Contains(summarised, e.Name) {
 		return s, nil
 	}
 	told, err := e.Event()

@@ -45,7 +45,9 @@ type compiled interface {
 	driver.StmtQueryContext
 }
 
-// compiledConn is a connection with the compiled statements that nothing is using. As every connection, it is used
+// compiledConn is a connection with the compiled statements that nothing is using. A statement on a file is short, and
+// waits for another program no longer than busyTime, so it is not called off in its midst: to be able to would take a
+// goroutine for each. As every connection, it is used
 // by one goroutine at a time.
 type compiledConn struct {
 	innerConn
@@ -59,7 +61,7 @@ func (c *compiledConn) take(ctx context.Context, text string) (compiled, error) 
 		return s, nil
 	}
 	switch word, _, _ := strings.Cut(text, " "); word {
-	case "SELECT", "INSERT", "UPDATE", "DELETE":
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT":
 		s, err := c.PrepareContext(ctx, text)
 		if err != nil {
 			return nil, err
@@ -89,7 +91,7 @@ func (c *compiledConn) ExecContext(ctx context.Context, text string, arguments [
 	case s == nil:
 		return c.innerConn.ExecContext(ctx, text, arguments)
 	}
-	result, err := s.ExecContext(ctx, arguments)
+	result, err := s.ExecContext(context.WithoutCancel(ctx), arguments)
 	return result, errors.Join(err, c.giveBack(text, s))
 }
 
@@ -102,11 +104,38 @@ func (c *compiledConn) QueryContext(ctx context.Context, text string, arguments 
 	case s == nil:
 		return c.innerConn.QueryContext(ctx, text, arguments)
 	}
-	rows, err := s.QueryContext(ctx, arguments)
+	rows, err := s.QueryContext(context.WithoutCancel(ctx), arguments)
 	if err != nil {
 		return nil, errors.Join(err, c.giveBack(text, s))
 	}
 	return &compiledRows{rows, func() error { return c.giveBack(text, s) }}, nil
+}
+
+// BeginTx implements driver.ConnBeginTx. A transaction that writes begins and ends by compiled statements too.
+func (c *compiledConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if o != (driver.TxOptions{}) {
+		return c.innerConn.BeginTx(ctx, o)
+	}
+	_, err := c.ExecContext(ctx, "BEGIN IMMEDIATE", nil)
+	return compiledTx{c}, err
+}
+
+// compiledTx is a transaction that writes.
+type compiledTx struct{ *compiledConn }
+
+// Commit implements driver.Tx.
+func (t compiledTx) Commit() error {
+	_, err := t.ExecContext(context.Background(), "COMMIT", nil)
+	if err != nil {
+		_ = t.Rollback() // SQLite leaves it open where it was too busy, and has ended it itself where it was not
+	}
+	return err
+}
+
+// Rollback implements driver.Tx.
+func (t compiledTx) Rollback() error {
+	_, err := t.innerConn.ExecContext(context.Background(), "ROLLBACK", nil)
+	return err
 }
 
 // Close implements driver.Conn.

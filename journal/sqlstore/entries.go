@@ -43,7 +43,7 @@ func (s *Store) Begin(ctx context.Context, run string, by journal.Holder, batch 
 			err = t.keepDocuments(run, documents)
 		}
 		if err == nil {
-			err = t.add(run, 0, batch, s.now().UnixMilli())
+			err = t.add(lease, 0, batch, s.now().UnixMilli())
 		}
 		return err
 	})
@@ -71,21 +71,41 @@ func checkBeginning(run string, batch journal.Batch, documents []journal.Documen
 // Append implements journal.Store. It renews the lease as well.
 func (s *Store) Append(ctx context.Context, l journal.Lease, batch journal.Batch) error {
 	return s.change(ctx, "append to run", l.Run, func(t *transaction) error {
-		r, err := t.run(l.Run)
-		switch {
-		case errors.Is(err, journal.ErrNoRun):
-			return fmt.Errorf("%w, and removed it", journal.ErrLeaseLost)
-		case err != nil:
-			return err
-		case r.lease != l.Number || r.holder == nil:
-			return journal.ErrLeaseLost
+		if len(batch.Entries) > 0 {
+			return t.add(l, batch.Entries[0].Sequence-1, batch, s.now().UnixMilli())
 		}
-		return t.add(l.Run, r.head, batch, s.now().UnixMilli())
+		head, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		return t.add(l, head, batch, s.now().UnixMilli())
 	})
 }
 
-// add adds entries behind the head of a run.
-func (t *transaction) add(run string, head int64, batch journal.Batch, now int64) error {
+// held gives the sequence of the last entry of a run whose lease this is.
+func (t *transaction) held(l journal.Lease) (head int64, err error) {
+	r, err := t.run(l.Run)
+	switch {
+	case errors.Is(err, journal.ErrNoRun):
+		return 0, fmt.Errorf("%w, and removed it", journal.ErrLeaseLost)
+	case err != nil:
+		return 0, err
+	case r.lease != l.Number || r.holder == nil:
+		return 0, journal.ErrLeaseLost
+	}
+	return r.head, nil
+}
+
+// add adds entries behind the head of a run whose lease this is.
+func (t *transaction) add(l journal.Lease, head int64, batch journal.Batch, now int64) error {
+	summary, err := journal.Encode(batch.Summary)
+	if err != nil {
+		return err
+	}
+	if err := t.advance(l, head, batch, summary, now); err != nil {
+		return err
+	}
+	run := l.Run
 	if err := checkEntries(head, batch.Entries); err != nil {
 		return err
 	}
@@ -96,19 +116,6 @@ func (t *transaction) add(run string, head int64, batch journal.Batch, now int64
 		}
 		rest = rest[n:]
 	}
-	summary, err := journal.Encode(batch.Summary)
-	if err != nil {
-		return err
-	}
-	if last := len(batch.Entries) - 1; last >= 0 {
-		_, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3, head_sequence = $4, head = $5 WHERE id = $1",
-			run, summary, now, batch.Entries[last].Sequence, batch.Entries[last].Hash[:])
-	} else {
-		_, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3 WHERE id = $1", run, summary, now)
-	}
-	if err != nil {
-		return err
-	}
 	if batch.Last {
 		if _, err := t.exec("UPDATE journal_runs SET holder = NULL WHERE id = $1", run); err != nil {
 			return err
@@ -118,6 +125,27 @@ func (t *transaction) add(run string, head int64, batch journal.Batch, now int64
 		return err
 	}
 	return t.compare(run, head, summary, batch.Entries)
+}
+
+// advance writes the row of a run, which is there only for who has the lease, and for entries that follow the head.
+func (t *transaction) advance(l journal.Lease, head int64, batch journal.Batch, summary string, now int64) error {
+	var changed int64
+	var err error
+	if last := len(batch.Entries) - 1; last >= 0 {
+		changed, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3, head_sequence = $4, head = $5"+
+			" WHERE id = $1 AND lease = $6 AND head_sequence = $7 AND holder IS NOT NULL",
+			l.Run, summary, now, batch.Entries[last].Sequence, batch.Entries[last].Hash[:], l.Number, head)
+	} else {
+		changed, err = t.exec("UPDATE journal_runs SET summary = $2, renewed = $3 WHERE id = $1", l.Run, summary, now)
+	}
+	if err != nil || changed == 1 {
+		return err
+	}
+	there, err := t.held(l)
+	if err == nil {
+		err = checkEntries(there, batch.Entries)
+	}
+	return err
 }
 
 // checkEntries refuses entries that do not follow the head, or that some database could not give back.

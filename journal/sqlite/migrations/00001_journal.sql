@@ -14,6 +14,7 @@ CREATE TABLE journal_runs (
 ) STRICT;
 CREATE INDEX journal_runs_began ON journal_runs (began, id);
 
+-- What is read by its key alone is kept in the tree of the key: a write then changes one page less for each table.
 CREATE TABLE journal_entries (
     run      TEXT NOT NULL REFERENCES journal_runs (id) ON DELETE CASCADE,
     sequence INTEGER NOT NULL,
@@ -22,7 +23,7 @@ CREATE TABLE journal_entries (
     body     TEXT NOT NULL, -- JSON, as it was written
     hash     BLOB NOT NULL,
     PRIMARY KEY (run, sequence)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE journal_documents (
     sha256  TEXT PRIMARY KEY NOT NULL,
@@ -33,7 +34,7 @@ CREATE TABLE journal_run_documents (
     run    TEXT NOT NULL REFERENCES journal_runs (id) ON DELETE CASCADE,
     sha256 TEXT NOT NULL REFERENCES journal_documents (sha256),
     PRIMARY KEY (run, sha256)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX journal_run_documents_sha256 ON journal_run_documents (sha256);
 
 CREATE TABLE journal_cases (
@@ -47,7 +48,7 @@ CREATE TABLE journal_cases (
     records      INTEGER NOT NULL, -- how many there must be
     observations INTEGER NOT NULL,
     PRIMARY KEY (run, id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE journal_case_records (
     run      TEXT NOT NULL,
@@ -59,7 +60,7 @@ CREATE TABLE journal_case_records (
     applies  INTEGER NOT NULL CHECK (applies IN (0, 1)),
     PRIMARY KEY (run, case_id, position),
     FOREIGN KEY (run, case_id) REFERENCES journal_cases (run, id) ON DELETE CASCADE
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE journal_case_observations (
     run      TEXT NOT NULL,
@@ -70,4 +71,4 @@ CREATE TABLE journal_case_observations (
     payload  TEXT NOT NULL, -- JSON, as it was written
     PRIMARY KEY (run, case_id, position),
     FOREIGN KEY (run, case_id) REFERENCES journal_cases (run, id) ON DELETE CASCADE
-) STRICT;
+) STRICT, WITHOUT ROWID;
