@@ -18,7 +18,7 @@ MANDIR  ?= $(PREFIX)/share/man
 COVERED := ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
 	./internal/canonjson ./internal/boundedfile ./internal/printable \
-	./internal/config ./run/workingcontext ./run/audit
+	./internal/config ./effect/command ./run/workingcontext ./run/audit
 
 # The benchmarks against other programs are a module of their own, so that
 # what they compare with does not become a dependency of Loom.

@@ -91,7 +91,9 @@ func (p *clockPort) CheckArguments(_, arguments string) string {
 }
 
 // Reach says that it reads a clock.
-func (p *clockPort) Reach(string) string { return "reads the clock of this machine, and changes nothing" }
+func (p *clockPort) Reach(string) string {
+	return "reads the clock of this machine, and changes nothing"
+}
 
 // Perform reads the clock once. UTC and local time come from the same reading, in whole seconds.
 func (p *clockPort) Perform(_ context.Context, r Request) (Report, error) {

@@ -60,6 +60,7 @@ var theHouse = []floor{
 		"retrieval",          // the eight read tools
 		"result",             // a run's answer as a labelled document
 		"effect",             // what performs and verifies actions
+		"effect/command",     //   by a person's own programs
 		"run/workingcontext", // what a model is shown of a run, within a fixed size
 		"run",                // one run, from intent to stop
 		"run/record",         // a run with a journal: kept, resumed, replayed
@@ -122,14 +123,15 @@ var clock = []string{
 // under it. A library from outside the standard library that has no entry may
 // be imported by nobody.
 var keepers = map[string][]string{
-	"encoding/json":                   {"internal/strictjson", "internal/canonjson", "journal"},
-	"go.yaml.in/yaml/v4":              {"internal/strictyaml"},
-	"github.com/pelletier/go-toml/v2": {"model", "internal/config"},
-	"github.com/spf13/cobra":          {"internal/cli", "internal/cli/manpages"},
-	"github.com/spf13/pflag":          {"internal/cli"},
-	"modernc.org/sqlite":              {"journal/sqlite"},
-	"github.com/jackc/pgx/v5":         {"journal/postgres", "journal/journaltest"},
-	"github.com/pressly/goose/v3":     {"journal/sqlstore", "journal/sqlite", "journal/postgres"},
+	"encoding/json":                            {"internal/strictjson", "internal/canonjson", "journal"},
+	"go.yaml.in/yaml/v4":                       {"internal/strictyaml"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"effect/command"},
+	"github.com/pelletier/go-toml/v2":          {"model", "internal/config"},
+	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/manpages"},
+	"github.com/spf13/pflag":                   {"internal/cli"},
+	"modernc.org/sqlite":                       {"journal/sqlite"},
+	"github.com/jackc/pgx/v5":                  {"journal/postgres", "journal/journaltest"},
+	"github.com/pressly/goose/v3":              {"journal/sqlstore", "journal/sqlite", "journal/postgres"},
 }
 
 // testLibraries may be imported by tests and by testHelpers.

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loomrun/loom/internal/document"
+)
+
+const (
+	// maxParts bounds the values in a schema, and in arguments that a schema judges. Reading a schema takes the square
+	// of it, and so does comparing each item with each other, as uniqueItems may do.
+	maxParts = 10_000
+	// maxNumberBytes and maxExponentDigits bound a number in either. The library reckons with exact fractions, which
+	// have the digits that an exponent stands for, and it ends the process over one with too many.
+	maxNumberBytes    = 64
+	maxExponentDigits = 3
+)
+
+// judgeable refuses what the library of schemas would not survive, or not be done with.
+func judgeable(v document.Value) error {
+	n, err := countParts(v)
+	if err == nil && n > maxParts {
+		err = fmt.Errorf("there are more than %d values", maxParts)
+	}
+	return err
+}
+
+// countParts counts the values in a value, itself included, and refuses numbers that are not to be reckoned with.
+func countParts(v document.Value) (int, error) {
+	_, exponent, _ := strings.Cut(strings.ToLower(v.Text), "e")
+	if v.Kind == document.Number && (len(v.Text) > maxNumberBytes || len(strings.TrimLeft(exponent, "+-0")) > maxExponentDigits) {
+		return 0, fmt.Errorf("a number has more than %d characters or an exponent of more than %d digits", maxNumberBytes, maxExponentDigits)
+	}
+	all := v.Items
+	for _, m := range v.Members {
+		all = append(all, m.Value)
+	}
+	n := 1
+	for _, part := range all {
+		more, err := countParts(part)
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, nil
+}
