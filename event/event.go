@@ -230,7 +230,43 @@ type Stopped struct {
 	Actions  []string // what waits for approval, in frontier order
 	Protocol string   // empty before one was accepted
 	Steps    int
-	CaseOpen bool // a case was opened, so Steps is a count
+	CaseOpen bool      // a case was opened, so Steps is a count
+	Waiting  []Waiting `json:",omitzero"` // what an approval would be for: one for each of Actions, in their order
+}
+
+// Waiting is what an approval would be for (5.5): an action with the very arguments, at a revision of a case.
+type Waiting struct {
+	Action     string
+	Arguments  string // compact JSON; empty where the action has not been proposed yet and may take some
+	Capability string
+	Case       string
+	Revision   uint64 // of the case
+	Reach      string // who and what the action reaches, as the port says it; one line
+}
+
+// Granted is a person's approval of what waits, between two sittings (D18). It is for exactly this request, under
+// exactly this definition, and for one effect.
+type Granted struct {
+	Action     string
+	Arguments  string // compact JSON
+	Capability string
+	Case       string
+	Revision   uint64 // of the case
+	SHA256     string // of the definition's bytes, in hexadecimal
+	Expires    string // the instant from which on it holds no more, YYYY-MM-DDTHH:MM:SS.mmmZ
+	By         string // who says so
+}
+
+// Denied is a person's denial of what waits, between two sittings (D18). It holds until the case has another
+// revision or the same is granted.
+type Denied struct {
+	Action     string
+	Arguments  string // compact JSON
+	Capability string
+	Case       string
+	Revision   uint64 // of the case
+	SHA256     string // of the definition's bytes, in hexadecimal
+	By         string // who says so
 }
 
 // Failed is the end of a run that failed. It is the last event.
@@ -264,4 +300,6 @@ func (RevisionsMoved) isEvent()    {}
 func (EvidenceReceived) isEvent()  {}
 func (Resumed) isEvent()           {}
 func (Stopped) isEvent()           {}
+func (Granted) isEvent()           {}
+func (Denied) isEvent()            {}
 func (Failed) isEvent()            {}

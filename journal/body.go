@@ -107,6 +107,8 @@ var eventTypes = func() map[string]reflect.Type {
 		event.EvidenceReceived{},
 		event.Resumed{},
 		event.Stopped{},
+		event.Granted{},
+		event.Denied{},
 		event.Failed{},
 	} {
 		types[reflect.TypeOf(e).Name()] = reflect.TypeOf(e)

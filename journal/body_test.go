@@ -39,6 +39,15 @@ var every = []event.Event{
 	event.EvidenceReceived{Case: "case-1", Step: 1, Kind: "k", Producer: "v", Data: `{"x":1e5}`, Applies: true},
 	event.Resumed{Steps: 1, Sitting: 2, Outcome: event.Performed},
 	event.Stopped{Reason: event.ApprovalRequired, Detail: "a", Actions: []string{"a"}, Protocol: "p@1", Steps: 1, CaseOpen: true},
+	event.Stopped{
+		Reason: event.ApprovalRequired, Detail: "a", Actions: []string{"a"},
+		Waiting: []event.Waiting{{Action: "a", Arguments: "{\"to\":\"\u202e\"}", Capability: "c", Case: "case-1", Revision: 1<<64 - 1, Reach: "who"}},
+	},
+	event.Granted{
+		Action: "a", Arguments: "{\"to\":\"\u202e\"}", Capability: "c", Case: "case-1", Revision: 1<<64 - 1, SHA256: "ab",
+		Expires: "2026-03-01T10:20:30.000Z", By: "ada",
+	},
+	event.Denied{Action: "a", Arguments: "{}", Capability: "c", Case: "case-1", Revision: 2, SHA256: "ab", By: "ada"},
 	event.Failed{Error: "e", Protocol: "p@1", Steps: 1, CaseOpen: true, Interrupted: true},
 }
 
@@ -55,6 +64,14 @@ func TestEveryEventComesBackAsItWas(t *testing.T) {
 		if diff := cmp.Diff(e, again); diff != "" {
 			t.Errorf("%T (-kept +read):\n%s", e, diff)
 		}
+	}
+}
+
+// A stop for which nothing waits has the bytes that it had before a stop said what does.
+func TestAStopWithoutApprovalsKeepsItsBytes(t *testing.T) {
+	const want = `{"Reason":"Completed","Detail":"home","Actions":null,"Protocol":"p@1","Steps":1,"CaseOpen":true}`
+	if got := told(t, event.Stopped{Reason: event.Completed, Detail: "home", Protocol: "p@1", Steps: 1, CaseOpen: true}).Body; got != want {
+		t.Errorf("it is kept as %s, not as %s", got, want)
 	}
 }
 

@@ -30,6 +30,7 @@ func TestSummary(t *testing.T) {
 		{"a stop with a detail", []journal.Entry{told(t, event.Stopped{Reason: event.Completed, Detail: "home"})}, func(s *journal.Summary) { s.Stop, s.Detail = "Completed", "home" }},
 		{"a failure", []journal.Entry{told(t, event.Failed{Error: "no"})}, func(s *journal.Summary) { s.Stop, s.Detail = journal.FailedStop, "no" }},
 		{"an interruption", []journal.Entry{told(t, event.Failed{Error: "no", Interrupted: true})}, func(s *journal.Summary) { s.Stop = journal.InterruptedStop }},
+		{"what a person says of a stop", []journal.Entry{stopped, told(t, event.Granted{}), told(t, event.Denied{})}, func(s *journal.Summary) { s.Protocol, s.Stop = "doors@1", "StepBudget" }},
 		{"a resumption", []journal.Entry{stopped, resumed("")}, func(s *journal.Summary) { s.Protocol = "doors@1" }},
 		{"a model that is asked", []journal.Entry{entry(t, journal.Asked, "model:Action", journal.Asking{})}, func(*journal.Summary) {}},
 		{"an effect that was begun", []journal.Entry{asked}, func(s *journal.Summary) { s.InDoubt = "door.open" }},

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/loomrun/loom/effect"
 	"github.com/loomrun/loom/event"
@@ -32,6 +31,8 @@ func (r *runner) sit(ctx context.Context) error {
 	if r.sitting().Budget <= 0 {
 		return r.stop(event.StepBudget, "")
 	}
+	// What waited at the end of the sitting before may have to be proposed first, so that there is something to approve.
+	r.before = nil
 	for idle := 0; ; {
 		frontier, err := r.frontier(ctx)
 		if err != nil {
@@ -45,7 +46,10 @@ func (r *runner) sit(ctx context.Context) error {
 		case err != nil:
 			return err
 		case len(waiting) > 0:
-			return r.showAndStop(frontier, event.ApprovalRequired, strings.Join(waiting, ", "), waiting...)
+			if err := r.show(frontier); err != nil {
+				return err
+			}
+			return r.await(waiting...)
 		case r.steps >= r.sitting().Budget:
 			return r.stop(event.StepBudget, "")
 		}
@@ -106,11 +110,11 @@ func (r *runner) show(f governor.Frontier) error {
 	return r.emit(shown)
 }
 
-func (r *runner) showAndStop(f governor.Frontier, reason event.StopReason, detail string, actions ...string) error {
+func (r *runner) showAndStop(f governor.Frontier, reason event.StopReason, detail string) error {
 	if err := r.show(f); err != nil {
 		return err
 	}
-	return r.stop(reason, detail, actions...)
+	return r.stop(reason, detail)
 }
 
 // sameEntries tells whether two frontiers list the same actions with the same statuses and reasons:
@@ -119,52 +123,6 @@ func sameEntries(a, b governor.Frontier) bool {
 	return slices.EqualFunc(a.Entries, b.Entries, func(a, b governor.FrontierEntry) bool {
 		return a.Action == b.Action && a.Status == b.Status && slices.Equal(a.Reasons, b.Reasons)
 	})
-}
-
-// waiting gives the actions that nothing but a person's approval can bring on: that of the proposal that
-// stopped the run before, or, where the last step changed nothing that counts, each that needs one. The
-// authority is asked about each, since a grant may have come meanwhile: where it allows one, nothing
-// waits. Actions that are denied are not awaited.
-func (r *runner) waiting(ctx context.Context, f governor.Frontier) ([]string, error) {
-	if r.pending != nil {
-		return r.stillPending(ctx, f)
-	}
-	if r.before == nil || !sameEntries(*r.before, f) {
-		return nil, nil
-	}
-	var waiting []string
-	for _, e := range f.Entries {
-		if e.Status != governor.ApprovalRequired || r.isShelved(f, e.Action) {
-			continue
-		}
-		request, err := r.request(f, 0, Proposal{Action: e.Action})
-		if err != nil {
-			return nil, err
-		}
-		switch permission, err := r.permission(ctx, e.Capability, request); {
-		case err != nil || permission == Allow:
-			return nil, err
-		case permission == NeedsApproval:
-			waiting = append(waiting, e.Action)
-		}
-	}
-	return waiting, nil
-}
-
-// stillPending tells whether the pending proposal still waits for its approval and for nothing else.
-func (r *runner) stillPending(ctx context.Context, f governor.Frontier) ([]string, error) {
-	admission := f.Admit(r.pending.Action)
-	if admission.Verdict != governor.NeedsAuthority {
-		return nil, nil
-	}
-	request, err := r.request(f, 0, *r.pending)
-	if err != nil {
-		return nil, err
-	}
-	if permission, err := r.permission(ctx, admission.Capability, request); err != nil || permission != NeedsApproval {
-		return nil, err
-	}
-	return []string{r.pending.Action}, nil
 }
 
 // proposal gives the next proposal: the pending one, since its approval is for just its arguments, or a

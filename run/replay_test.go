@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,11 +169,18 @@ func holds(t rapid.TB, p *played, deaf bool) {
 			}
 		case event.Stopped:
 			want := event.Stopped{
-				Reason: p.outcome.Reason, Detail: p.outcome.Detail, Actions: e.Actions,
+				Reason: p.outcome.Reason, Detail: p.outcome.Detail, Actions: e.Actions, Waiting: e.Waiting,
 				Protocol: p.outcome.Protocol, Steps: p.outcome.Steps, CaseOpen: p.outcome.Case != "",
 			}
 			if diff := cmp.Diff(want, e); diff != "" || !last || p.err != nil && !deaf {
 				t.Errorf("the stop is not what Run says, or is not last (error %v):\n%s", p.err, diff)
+			}
+			var waiting []string
+			for _, w := range e.Waiting {
+				waiting = append(waiting, w.Action)
+			}
+			if !slices.Equal(waiting, e.Actions) || (len(waiting) > 0) != (e.Reason == event.ApprovalRequired) {
+				t.Errorf("%s of %q, and %q wait", e.Reason, e.Actions, waiting)
 			}
 		case event.Failed:
 			want := event.Failed{

@@ -283,10 +283,10 @@ func (r *runner) emit(events ...event.Event) error {
 }
 
 // stop ends the run by a rule.
-func (r *runner) stop(reason event.StopReason, detail string, actions ...string) error {
+func (r *runner) stop(reason event.StopReason, detail string) error {
 	r.outcome.Reason, r.outcome.Detail = reason, detail
 	return r.emit(event.Stopped{
-		Reason: reason, Detail: detail, Actions: actions,
+		Reason: reason, Detail: detail,
 		Protocol: r.outcome.Protocol, Steps: r.steps, CaseOpen: r.outcome.Case != "",
 	})
 }

@@ -51,7 +51,7 @@ func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) 
 			return false, err
 		case permission == NeedsApproval:
 			r.pending = &p
-			return true, r.stop(event.ApprovalRequired, p.Action, p.Action)
+			return true, r.await(r.waitingFor(admission.Capability, request))
 		case permission != Allow:
 			r.shelve(again, p.Action)
 			return false, r.refuse(p, "denied: capability "+admission.Capability+" was denied")
@@ -71,16 +71,6 @@ func (r *runner) step(ctx context.Context, shown governor.Frontier, p Proposal) 
 		return false, err
 	}
 	return r.perform(ctx, p, request)
-}
-
-func (r *runner) permission(ctx context.Context, capability string, request effect.Request) (Permission, error) {
-	permission, err := outside(ctx, r, Step{Name: "authority:" + capability, About: request}, func(ctx context.Context) (Permission, error) {
-		return r.Authority.Permit(ctx, capability, request)
-	})
-	if err != nil {
-		return Deny, fmt.Errorf("ask for authority over %s: %w", capability, err)
-	}
-	return permission, nil
 }
 
 // perform does an admitted action, once, and has what it did verified. It reports whether the run has stopped.

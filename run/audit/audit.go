@@ -29,6 +29,9 @@ type auditor struct {
 	last    event.Event // told, but for failures
 	shown   *uint64     // the case revision of a frontier that was computed since the last proposal
 	end     ending
+
+	persons bool // have a say in the run
+	said    []said
 }
 
 // Check checks a record, and the tables of its cases beside it (4.11). Nil cases were not given. It reads nothing
@@ -42,7 +45,7 @@ func Check(record *journal.Record, cases []*journal.Case) Report {
 
 // checkWithin is Check with a limit of its own for what is decided again.
 func checkWithin(record *journal.Record, cases []*journal.Case, work int) Report {
-	a := &auditor{record: record, kept: kept{work: work}}
+	a := &auditor{record: record, kept: kept{work: work}, persons: saysSomebody(record.Entries)}
 	a.verify()
 	if err := a.read(); err != nil {
 		for _, c := range []*check{&a.definition, &a.decisions, &a.effects, &a.evidence, &a.stop, &a.cases} {
@@ -156,9 +159,15 @@ func (a *auditor) told(at int64, e event.Event) {
 		}
 	case event.Stopped:
 		a.stopped(at, e)
+	case event.Granted:
+		a.says(at, said{of: request{e.Action, e.Arguments, e.Capability, e.Case, e.Revision, e.SHA256}, expires: e.Expires})
+		return // what was told before it is still what a resumed run goes on from
+	case event.Denied:
+		a.says(at, said{of: request{e.Action, e.Arguments, e.Capability, e.Case, e.Revision, e.SHA256}, denied: true})
+		return
 	case event.Failed:
 		a.end.over = failedEnd
-		return // what was told before it is still what a resumed run goes on from
+		return
 	}
 	a.last = e
 }

@@ -108,6 +108,7 @@ func goodRuns() []goodRun {
 		{"the budget is used up", scene{acts: workers(), choose: onward, budget: new(2)}, "StepBudget", nil},
 		{"there is no budget", scene{acts: workers(), choose: onward, budget: new(0)}, "StepBudget", nil},
 		{"a model is needed", scene{acts: workers()}, "NeedsModel", nil},
+		{"an executor needs a model", scene{acts: workers(), choose: inTurn(run.Proposal{NeedsModel: true})}, "NeedsModel", nil},
 		{"the pick is refused", scene{acts: workers(), matched: true}, "Refused", nil},
 		{"nothing carries the protocol out", scene{unbound: true}, "NoLocalExecutor", nil},
 		{"nothing performs an action", scene{}, "NoLocalExecutor", nil},
@@ -122,6 +123,11 @@ func goodRuns() []goodRun {
 		{"the effect refuses", scene{budget: new(1), choose: proposes("thing.make"), acts: map[string]act{
 			"thing.make": func(effect.Request) (effect.Report, error) { return effect.Report{Refused: "not today"}, nil },
 		}}, "StepBudget", nil},
+		{"the effect cannot be confined", scene{choose: proposes("thing.make"), acts: map[string]act{
+			"thing.make": func(effect.Request) (effect.Report, error) {
+				return effect.Report{Unconfined: "BackendMissing: there is none"}, nil
+			},
+		}}, "ConfinementUnavailable", nil},
 		{"proposals that come to nothing", scene{budget: new(5), acts: workers(), choose: inTurn(
 			run.Proposal{Refused: "the model names no action"},
 			run.Proposal{Action: "thing.make", Arguments: "["},

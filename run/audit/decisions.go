@@ -136,7 +136,7 @@ func (a *auditor) decided(at int64, e event.Decided) {
 		return
 	}
 	a.kept.told, a.kept.frontier = &e, nil
-	a.end.permissions = nil
+	a.end.permissions, a.end.needsModel = nil, false
 	a.owedMove(at)
 	a.decidesStep(at, &e)
 	if e.At != a.at {

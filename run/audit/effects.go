@@ -88,7 +88,11 @@ func (a *auditor) effectEnded(e journal.Entry, r journal.Report) error {
 		a.effects.fail(e.Sequence, "the report is a person's word, not the effect's")
 	}
 	s.hangs, s.owes = settled, report
-	if p.Report.Refused != "" {
+	switch {
+	case p.Report.Unconfined != "":
+		s.owes, s.unconfined = confinement, p.Report.Unconfined
+		return nil
+	case p.Report.Refused != "":
 		s.owes = refusal
 		return nil
 	}

@@ -14,6 +14,7 @@ const (
 	report      debt = "the report of the effect"
 	observation debt = "the observation of the effect"
 	refusal     debt = "why the step had no effect"
+	confinement debt = "that the effect could not be confined"
 )
 
 // owed checks that an event is one that the step may tell next, and reports whether it is.
@@ -21,12 +22,14 @@ func (a *auditor) owed(at int64, e event.Event) bool {
 	s := &a.step
 	owes, met, c := s.owes, s.owes == "", &a.effects
 	switch e := e.(type) {
-	case event.Failed:
+	case event.Failed, event.Granted, event.Denied:
 		return true // a resumed run goes on from what was told before it
 	case event.EffectReported:
 		met = owes == report
 	case event.StepRefused:
 		met = owes == refusal || owes == "" && s.proposed && s.admitted == nil
+	case event.Stopped:
+		met = owes == "" || owes == confinement && e.Reason == event.ConfinementUnavailable
 	case event.Observed:
 		c = &a.evidence
 		if governor.Source(e.Source) == governor.EffectSource {

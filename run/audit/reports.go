@@ -30,6 +30,7 @@ func (a *auditor) reported(e journal.Entry) error {
 	case e.Name == "propose":
 		var p run.Proposal
 		err := journal.Decode(string(r.Result), &p)
+		a.end.needsModel = p.NeedsModel
 		if p.None {
 			a.end.idle++
 		}

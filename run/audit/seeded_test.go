@@ -531,7 +531,7 @@ var seeded = []violation{
 	}, fails(audit.Stop)},
 	{"it was confined", func(f *forgery) {
 		retell(f, 1, func(e *event.Stopped) { e.Reason = event.ConfinementUnavailable })
-	}, unclear(audit.Stop)},
+	}, fails(audit.Stop)},
 	{"it stopped for a reason of a later version", func(f *forgery) {
 		retell(f, 1, func(e *event.Stopped) { e.Reason = "Tired" })
 	}, unclear(audit.Stop)},
@@ -696,6 +696,19 @@ func TestSeededStopsAreFound(t *testing.T) {
 			{"and is told as done", func(f *forgery) {
 				f.Entries[f.find("StepRefused", 1)] = f.told(event.EffectReported{Step: 1, Report: "done"})
 			}, fails(audit.Effects)},
+		}},
+		{"the effect cannot be confined", []violation{
+			{"for another reason", stops(func(e *event.Stopped) { e.Detail = "BackendMissing: it is away" }), bad},
+			{"for no reason", func(f *forgery) {
+				result(f, makes, 1, func(p *run.Performance) { p.Report.Unconfined, p.Report.Refused = "", "no" })
+			}, fails(audit.Effects, audit.Stop)},
+			{"and is told as something else", becomes(event.StepBudget, ""), fails(audit.Effects, audit.Stop)},
+			{"and is told as done", func(f *forgery) {
+				f.Entries[f.find("Stopped", 1)] = f.told(event.EffectReported{Step: 1, Report: "done"})
+			}, fails(audit.Effects).unclear(audit.Stop)},
+		}},
+		{"an executor needs a model", []violation{
+			{"it did not say so", func(f *forgery) { result(f, "propose", 1, func(p *run.Proposal) { p.NeedsModel = false }) }, bad},
 		}},
 		{"proposals that come to nothing", []violation{
 			{"a step without a proposal is not refused", func(f *forgery) { f.drop("StepRefused", 1) }, fails(audit.Effects)},

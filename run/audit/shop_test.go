@@ -61,6 +61,7 @@ type scene struct {
 	acts     map[string]act
 	choose   func(run.Selection) run.Proposal // nil: forced moves only
 	permit   map[string]run.Permission        // others need approval
+	persons  bool                             // persons grant, in the place of permit
 	matched  bool                             // the intent is matched by words
 	unbound  bool
 	agent    model.Client
@@ -170,6 +171,9 @@ func (s scene) options(t testing.TB, store *desk) record.Options {
 	}}
 	if !s.matched {
 		o.Protocol = name
+	}
+	if s.persons {
+		o.Authority = nil
 	}
 	if !s.unbound {
 		o.Bindings = []effect.Binding{bench{s.acts, p}}

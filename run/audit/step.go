@@ -17,6 +17,7 @@ type step struct {
 	asked             string // the name of the step that its effect is; empty where it was not asked for
 	hangs             hanging
 	performance       *run.Performance // of an effect that reported
+	unconfined        string           // why the effect could not be confined
 	observed          bool             // what the effect observed was told
 	owes              debt
 	owesMove          bool            // the report moves revisions
@@ -90,5 +91,7 @@ func (a *auditor) admitted(at int64, e event.Admitted) {
 		a.effects.fail(at, "it needs the capability %.100q, and is admitted with %.100q", admission.Capability, e.Capability)
 	case admission.Verdict == governor.NeedsAuthority && a.end.permissions[e.Capability] != run.Allow:
 		a.effects.fail(at, "the capability %.100q was not granted for it", e.Capability)
+	case admission.Verdict == governor.NeedsAuthority && a.persons:
+		a.checkGrant(at, e, d.At)
 	}
 }

@@ -27,7 +27,10 @@ type ending struct {
 	number int // of the sitting
 	terms  journal.Terms
 	over   event.StopReason // how the sitting ended; empty where it has not
+	// waiting is what the last stop says that an approval would be for.
+	waiting []event.Waiting
 
+	needsModel  bool                      // an executor says so, since the last decision
 	idle        int                       // iterations without a proposal, in a row
 	permissions map[string]run.Permission // by capability, since the last decision
 	shelved     map[string]uint64         // the case revision at which an action was not to be had
@@ -42,9 +45,10 @@ func (e *ending) permit(capability string, permission run.Permission) {
 	e.permissions[capability] = permission
 }
 
-// afterEnd checks that nothing but another sitting comes behind the end of one.
+// afterEnd checks that nothing but another sitting comes behind the end of one, and before it what persons say of
+// what waits.
 func (a *auditor) afterEnd(e journal.Entry) {
-	if a.end.over == "" || e.Kind == journal.Resumed {
+	if a.end.over == "" || e.Kind == journal.Resumed || a.end.over == event.ApprovalRequired && isSaid(e) {
 		return
 	}
 	a.stop.fail(e.Sequence, "the record goes on behind the end of the run")
@@ -93,13 +97,13 @@ func (a *auditor) shelve() {
 // stopped checks a stop against the last decision (5.7).
 func (a *auditor) stopped(at int64, e event.Stopped) {
 	defer func() {
-		a.end.over, a.end.idle, a.kept.told, a.step.proposed = e.Reason, 0, nil, false
+		a.end.over, a.end.waiting, a.end.idle, a.kept.told, a.step.proposed = e.Reason, e.Waiting, 0, nil, false
 	}()
 	a.owedMove(at)
 	if e.Steps != a.steps || e.CaseOpen != (a.kept.opened != nil) || e.Protocol != a.end.picked {
 		a.stop.fail(at, "it tells of other steps, or of another protocol, than there were")
 	}
-	if len(e.Actions) > 0 && e.Reason != event.ApprovalRequired {
+	if len(e.Actions)+len(e.Waiting) > 0 && e.Reason != event.ApprovalRequired {
 		a.stop.fail(at, "%.100s names actions", e.Reason)
 	}
 	switch {
@@ -121,6 +125,7 @@ func (a *auditor) stopped(at int64, e event.Stopped) {
 // reasons are those for which a run of this version stops.
 var reasons = []event.StopReason{
 	event.Completed, event.ApprovalRequired, event.NothingAdmissible, event.StepBudget, event.NeedsModel, event.NoLocalExecutor, event.Refused,
+	event.ConfinementUnavailable,
 }
 
 // sits tells whether a sitting has told nothing of its case yet.
@@ -151,12 +156,15 @@ func (a *auditor) stoppedAt(at int64, e event.Stopped, f governor.Frontier) {
 		follows = f.Outcome != "" && e.Detail == f.Outcome
 	case event.ApprovalRequired:
 		follows = a.waits(e.Actions, f) && (!proposed || slices.Equal(e.Actions, []string{a.step.action}))
+		a.checkWaiting(at, e, f, proposed)
 	case event.NothingAdmissible:
 		follows = open == 0 || a.end.idle >= maxIdle
 	case event.StepBudget:
 		follows = a.steps >= a.end.terms.Budget
 	case event.NeedsModel:
-		follows = !a.end.terms.Agent && !a.begin.Executor && open > 0
+		follows = open > 0 && (a.begin.Executor && a.end.needsModel || !a.begin.Executor && !a.end.terms.Agent)
+	case event.ConfinementUnavailable:
+		follows = a.step.unconfined != "" && e.Detail == a.step.unconfined
 	case event.NoLocalExecutor:
 		follows = !slices.ContainsFunc(f.Entries, func(entry governor.FrontierEntry) bool {
 			return a.kept.performs[entry.Action] || a.open(entry, f)

@@ -113,6 +113,7 @@ type double struct {
 
 	sceptical string // the action that the verifier makes no evidence of
 	producer  string // of evidence
+	reach     string // is added to what its actions reach
 }
 
 func (d *double) Name() string { return "double" }
@@ -121,7 +122,7 @@ func (d *double) SHA256() string { return d.digest }
 
 func (*double) Lacks(*protocol.Protocol) string { return "" }
 
-func (*double) Reach(action string) string { return "does " + action }
+func (d *double) Reach(action string) string { return "does " + action + d.reach }
 
 func (d *double) Serves(p *protocol.Protocol) bool { return p.SameRules(d.protocol) }
 

@@ -54,7 +54,8 @@ var goldens = []golden{
 		site: func() *site { return house(run.Proposal{Action: "front.open", Arguments: `{"why":"home"}`}) },
 		play: func(t *testing.T, s *site) {
 			once(t, s)
-			s.authority = always(run.Allow)
+			s.deny(t)
+			s.approve(t, time.Hour)
 			again(t, s, "")
 		},
 	},

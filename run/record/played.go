@@ -125,7 +125,13 @@ func (r *recorder) toldBefore(e event.Event) (bool, error) {
 		return false, r.other(shown(journal.Told, name, body))
 	}
 	r.at++
-	if _, stopped := e.(event.Stopped); stopped && r.kindAt(0, journal.Resumed) {
+	if _, stopped := e.(event.Stopped); !stopped {
+		return true, nil
+	}
+	for r.at < len(r.entries) && saidBetween(r.entries[r.at]) {
+		r.at++ // the run does not hear of it but through its authority
+	}
+	if r.kindAt(0, journal.Resumed) {
 		var resumed journal.Resumption
 		resumed, err = r.skip(1)
 		r.sitting.Number = resumed.Told.Sitting
@@ -156,6 +162,9 @@ func (r *recorder) endOfRecord() error {
 
 // doneBefore gives back what came of a step; it reports false where the record has ended.
 func (r *recorder) doneBefore(step run.Step, result any) (bool, error) {
+	if r.ended() {
+		return false, r.endOfRecord()
+	}
 	about, err := asking(step)
 	if err != nil {
 		return false, err

@@ -25,7 +25,8 @@ const idLength = 12
 // writeTime is how long a write to the journal may take. An interruption does not end it.
 const writeTime = time.Minute
 
-// Options say what a run is, and where its record is kept. Seam and Sitting are not the caller's to set.
+// Options say what a run is, and where its record is kept. Seam and Sitting are not the caller's to set. Without an
+// Authority, what persons have said of the run's requests is in its record: see [Approver].
 type Options struct {
 	run.Options
 	Store journal.Store
@@ -75,8 +76,11 @@ func (o *Options) settle() {
 	}
 }
 
-// instant gives the time to the millisecond, so that runs can be told apart by it.
-func (o *Options) instant() string { return o.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
+// instantForm has milliseconds, so that runs can be told apart by when they began.
+const instantForm = "2006-01-02T15:04:05.000Z"
+
+// instant gives the time.
+func (o *Options) instant() string { return o.Now().UTC().Format(instantForm) }
 
 // begin makes the first entry. It reaches the disk with what comes before the first act.
 func (r *recorder) begin() error {

@@ -20,6 +20,7 @@ type recorder struct {
 	sitting run.Sitting // that holds now
 	reader  func(event.Event) error
 
+	grants    *grants // nil: the authority is not in the record
 	chain     journal.Chain
 	sequence  int64 // of the last entry
 	summary   journal.Summary
@@ -53,7 +54,18 @@ func (r *recorder) enter(kind journal.Kind, name string, body any) error {
 	e.Hash = r.chain.Next(e)
 	r.sequence, r.summary = e.Sequence, summary
 	r.pending = append(r.pending, e)
-	return nil
+	if r.grants == nil {
+		return nil
+	}
+	return r.grants.take(e)
+}
+
+// follow makes the next entry the one behind these.
+func (r *recorder) follow(entries []journal.Entry) {
+	for _, e := range entries {
+		r.chain.Next(e)
+	}
+	r.sequence = int64(len(entries))
 }
 
 // tell is where the run tells its events.

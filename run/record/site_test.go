@@ -21,6 +21,7 @@ type site struct {
 	digest     string // of the binding
 	sceptical  string // the action that its verifier makes no evidence of
 	producer   string // is added to the name of its verifier
+	reach      string // is added to what its actions reach
 	unserved   bool   // nothing here carries out anything
 	clock      bool   // the run is that of the bundled clock protocol instead, found without a model
 
@@ -97,7 +98,7 @@ func (s *site) bindings(gone bool) []effect.Binding {
 		return []effect.Binding{clock(gone)}
 	}
 	p, _ := s.protocol()
-	return []effect.Binding{clock(gone), &double{protocol: p, acts: s.acts, effects: s.effects, digest: s.digest, gone: gone, sceptical: s.sceptical, producer: "double" + s.producer}}
+	return []effect.Binding{clock(gone), &double{protocol: p, acts: s.acts, effects: s.effects, digest: s.digest, gone: gone, sceptical: s.sceptical, producer: "double" + s.producer, reach: s.reach}}
 }
 
 func (s *site) options() record.Options {
