@@ -6,9 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-loom=bin/loom
+loom=$PWD/bin/loom
 work=$(mktemp -d)
-export XDG_STATE_HOME=$work/state # the runs of the demonstration are kept apart from yours
+# The runs and definitions of the demonstration are kept apart from yours.
+export XDG_STATE_HOME=$work/state XDG_DATA_HOME=$work/data
 server=
 # The recorded model serves until its standard input ends.
 finish() {
@@ -55,6 +56,18 @@ grep -o '"content":"[^"]*"' model/modeltest/recordings/clock.txtar
 echo "It was asked once, to pick a protocol. The time came from the clock, through a verifier."
 
 echo
-echo "== 4. The rules behind it"
-show protocols list
+echo "== 4. A program of your own, which may write one folder and use no network"
+cd "$work"
+show protocols init team-notes
+cd team-notes
+show protocols add team-notes@1 --file team-notes.yaml
+show run --offline --protocol team-notes@1 --action-bindings bindings.json "a first note"
+echo
+echo "Where bubblewrap is missing this was refused, and not run unconfined instead. The same file without confine:"
+grep -v '"confine"' bindings.json | sed 's/"properties": {}},/"properties": {}}/' >unconfined.json
+show run --offline --protocol team-notes@1 --action-bindings unconfined.json "another note"
+
+echo
+echo "== 5. The rules behind it"
+show protocols list --action-bindings bindings.json
 show protocols show system-query@1

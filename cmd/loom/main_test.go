@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +34,9 @@ func TestScripts(t *testing.T) {
 			"exits":       exits,
 			"serve":       serve,
 			"picks":       picks,
+			"calls":       calls,
+			"receives":    receives,
+			"received":    received,
 			"stalls":      stalls,
 			"declines":    declines,
 			"asked":       asked,
@@ -50,10 +54,13 @@ func TestScripts(t *testing.T) {
 			"cut":         cut,
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "root" {
-				return false, fmt.Errorf("unknown condition %s", name)
+			switch name {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "confines":
+				return confines(), nil
 			}
-			return os.Geteuid() == 0, nil
+			return false, fmt.Errorf("unknown condition %s", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -118,8 +125,17 @@ var recordings = func() string {
 // picks ARGUMENTS...: a server whose every answer is one call of pick_protocol, with the next of
 // these arguments.
 func picks(ts *testscript.TestScript, _ bool, args []string) {
-	recording := &modeltest.Recording{}
+	var all []string
 	for _, arguments := range args {
+		all = append(all, "pick_protocol", arguments)
+	}
+	calls(ts, false, all)
+}
+
+// calls TOOL ARGUMENTS ...: a server whose every answer is one call, the next of these.
+func calls(ts *testscript.TestScript, _ bool, args []string) {
+	recording := &modeltest.Recording{}
+	for call := range slices.Chunk(args, 2) {
 		chunk := canonjson.Compact(document.MapOf(document.M("choices", document.ListOf(document.MapOf(
 			document.M("index", document.IntOf(0)),
 			document.M("finish_reason", document.TextOf("tool_calls")),
@@ -128,8 +144,8 @@ func picks(ts *testscript.TestScript, _ bool, args []string) {
 				document.M("id", document.TextOf("call-1")),
 				document.M("type", document.TextOf("function")),
 				document.M("function", document.MapOf(
-					document.M("name", document.TextOf("pick_protocol")),
-					document.M("arguments", document.TextOf(arguments))))))))))))))
+					document.M("name", document.TextOf(call[0])),
+					document.M("arguments", document.TextOf(call[1]))))))))))))))
 		recording.Answers = append(recording.Answers, modeltest.Answer{
 			Status: http.StatusOK,
 			Header: http.Header{"Content-Type": {"text/event-stream"}},

@@ -65,6 +65,7 @@ Begin here:
                                   a whole run, without any model
   loom runs                       what has been done, and how it ended
   loom protocols list             what loom can be asked for
+  loom protocols init team-notes  a protocol for a program of your own
   loom run --help                 runs with a model of your own`,
 		Version:       version.Number,
 		SilenceErrors: true,
@@ -86,7 +87,7 @@ Begin here:
 	root.SetOut(out)
 	root.SetErr(err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(s), newResume(s), newRuns(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
+	root.AddCommand(newRun(s), newResume(s), newApprove(s), newDeny(s), newRuns(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
 	everyCommand(root, understandable)
 	return root
 }

@@ -52,6 +52,10 @@ func (h human) read(e event.Event) error {
 		return h.print("  evidence: none (%s)", line(e.Why))
 	case event.Resumed:
 		return h.print("resumed: %s", sittingBegin(e))
+	case event.Granted:
+		return h.print("approved: %s %s", line(e.Action), line(e.Arguments))
+	case event.Denied:
+		return h.print("denied: %s %s", line(e.Action), line(e.Arguments))
 	case event.Stopped:
 		if e.Detail == "" {
 			return h.print("stopped: %s", e.Reason)

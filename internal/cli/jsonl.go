@@ -49,6 +49,10 @@ func (j jsonl) read(e event.Event) error {
 			members = append(members, text("outcome", string(e.Outcome)))
 		}
 		return j.record("Resumed", members...)
+	case event.Granted:
+		return j.record("Granted", append(said(e.Action, e.Arguments, e.Capability, e.Case, e.Revision, e.SHA256, e.By), text("expires", e.Expires))...)
+	case event.Denied:
+		return j.record("Denied", said(e.Action, e.Arguments, e.Capability, e.Case, e.Revision, e.SHA256, e.By)...)
 	case event.Failed:
 		status := ExitFailed
 		if e.Interrupted {
@@ -57,6 +61,14 @@ func (j jsonl) read(e event.Event) error {
 		return j.terminal(status, append(ending(e.Protocol, e.Steps, e.CaseOpen), text("error", e.Error))...)
 	}
 	return nil // the rest is for people
+}
+
+// said is what a person approved or denied.
+func said(action, arguments, capability, id string, revision uint64, definition, by string) []document.Member {
+	return []document.Member{
+		text("action", action), text("arguments", arguments), text("capability", capability), text("case", id),
+		document.M("revision", document.UintOf(revision)), text("definition_sha256", definition), text("by", by),
+	}
 }
 
 // fail ends the stream of a run that failed before it began, or could not tell that it failed.

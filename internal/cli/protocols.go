@@ -26,34 +26,48 @@ only under a protocol of its catalog.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newProtocolsList(s), newProtocolsShow(s), newProtocolsAdd(s), newProtocolsRemove(s), newProtocolsCheck(s), newProtocolsCompile(s))
+	c.AddCommand(newProtocolsList(s), newProtocolsShow(s), newProtocolsInit(s), newProtocolsAdd(s), newProtocolsRemove(s), newProtocolsCheck(s), newProtocolsCompile(s))
 	return c
 }
 
 func newProtocolsList(s streams) *cobra.Command {
 	var asJSON bool
+	var file string
 	c := &cobra.Command{
 		Use:   "list [--json]",
 		Short: "List the definitions of the catalog",
 		Long: `Print one line per definition, bundled ones first: its name, where it comes from, the
-SHA-256 of its exact bytes, and how it is carried out here. Two spaces separate the
-columns.`,
+SHA-256 of its exact bytes, and how it is carried out here: by the clock, by bound
+commands where the bindings file is about it, or why not. Two spaces separate the columns.
+
+A bindings file that is wrong is told on standard error, and the list is the one without it.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return protocolsList(s, asJSON) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			set, err := settle(c.Flags())
+			if err != nil {
+				return err
+			}
+			return protocolsList(s, set, file, asJSON)
+		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array instead")
+	bindingsFlag(c.Flags(), &file)
 	return c
 }
 
-func protocolsList(s streams, asJSON bool) error {
+func protocolsList(s streams, set settled, file string, asJSON bool) error {
 	all, err := definitions()
 	if err != nil {
 		return err
 	}
+	bound, err := set.bind(file, all)
+	if err != nil {
+		s.say(err.Error())
+	}
 	list := document.ListOf()
 	var lines []byte
 	for _, e := range all.Entries() {
-		how := execution(e)
+		how := execution(e, bindings(bound))
 		list.Items = append(list.Items, document.MapOf(
 			document.M("name", document.TextOf(e.Name)),
 			document.M("kind", document.TextOf(string(e.Source.Kind))),
@@ -70,18 +84,19 @@ func protocolsList(s streams, asJSON bool) error {
 	return s.write(lines)
 }
 
-// execution says how a definition is carried out here (1.8).
-func execution(e *catalog.Entry) string {
-	for _, b := range bindings() {
+// execution says how a definition is carried out here (1.8), or why not, as a run of it would.
+func execution(e *catalog.Entry, bindings []effect.Binding) string {
+	lacks := run.NoExecutor(e.Name)
+	for _, b := range bindings {
 		if b.Serves(e.Protocol()) {
-			return b.Name()
+			if lacks = b.Lacks(e.Protocol()); lacks == "" {
+				return b.Name()
+			}
+			break
 		}
 	}
-	return "NoLocalExecutor: " + run.NoExecutor(e.Name)
+	return "NoLocalExecutor: " + lacks
 }
-
-// bindings are what this program can carry out.
-func bindings() []effect.Binding { return []effect.Binding{effect.HostClock()} }
 
 func newProtocolsShow(s streams) *cobra.Command {
 	return &cobra.Command{

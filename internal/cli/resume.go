@@ -23,8 +23,8 @@ func newResume(s streams) *cobra.Command {
 		Use:   "resume [flags] RUN",
 		Short: "Go on with a run that stopped, failed or was killed",
 		Long: `Go on with a run that waits for an approval, ended its budget, needed a model, failed,
-was interrupted or was killed. It goes on in its case, under the definition it began
-with, and nothing that was performed is performed again. The budget counts from here.
+was interrupted or was killed. It goes on in its case, under the definition and with the
+bindings it began with, and nothing that was performed is performed again. The budget counts from here.
 
 Where an effect was begun and what came of it is not known, nothing is done: look
 whether it was performed, and say so with --outcome.
@@ -52,6 +52,7 @@ Exit status as of loom run. 3 also: an effect's outcome is unknown, and nothing 
 	flags.Var(&outcome, "outcome", "what became of the effect whose outcome is unknown: performed or not-performed")
 	flags.BoolVar(&f.offline, "offline", false, "use no model: make forced moves only")
 	f.settableAgain(flags)
+	f.unconfinedFlag(flags)
 	_ = c.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(outcome.among, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.output.among, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -59,13 +60,16 @@ Exit status as of loom run. 3 also: an effect's outcome is unknown, and nothing 
 
 // resumeRun goes on with a run and prints its events in the chosen form.
 func resumeRun(ctx context.Context, s streams, f runFlags, name string, outcome event.Outcome) error {
-	if !f.offline {
+	if f.interruptible() {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 	}
 	t := newTranscript(s, f.output.word)
 	ended, err := prepareAndResume(ctx, f, name, outcome, t)
+	if why, ok := errors.AsType[*unconfinedError](err); ok {
+		return t.unconfined(why)
+	}
 	if ended.Run != "" || ctx.Err() != nil {
 		return t.conclude(ctx, ended, err, f.again(s, ended))
 	}
@@ -97,16 +101,18 @@ func prepareAndResume(ctx context.Context, f runFlags, name string, outcome even
 	}
 	steps := f.steps()
 	options := record.Options{
-		Options: run.Options{Bindings: bindings(), MaxSteps: &steps, Events: t.read},
+		Options: run.Options{Bindings: bindings(nil), MaxSteps: &steps, Events: t.read},
 		Store:   store, Version: version.Number,
 	}
 	rec, err := store.Read(ctx, found.Run)
 	if err != nil {
 		return record.Ended{}, err
 	}
-	if needs, err := goesOn(rec, outcome); err != nil {
+	needs, err := goesOn(rec, outcome)
+	if err != nil {
 		return record.Ended{}, err
-	} else if needs.models && !f.offline {
+	}
+	if needs.live && !f.offline {
 		if options.Classifier, options.Agent, err = f.models(needs.classifier); err != nil {
 			return record.Ended{}, err
 		}
@@ -114,15 +120,27 @@ func prepareAndResume(ctx context.Context, f runFlags, name string, outcome even
 	if options.Catalog, err = definitions(); err != nil {
 		return record.Ended{}, err
 	}
+	if needs.live && needs.binding == boundCommands && f.actionBindings == "" {
+		return record.Ended{}, fmt.Errorf("resume run %s: its actions are performed by bound commands; name their file with --action-bindings", found.Run)
+	}
+	if needs.live {
+		if options.Bindings, err = f.performing(ctx, t.streams, options.Catalog); err != nil {
+			return record.Ended{}, err
+		}
+	}
 	ended, err := record.Resume(ctx, options, found.Run, outcome)
 	return ended, resuming(found.Run, ended, err)
 }
 
 // needs says what a run needs to go on.
-type needs struct{ models, classifier bool }
+type needs struct {
+	live       bool // it goes on, with a model and what performs actions
+	classifier bool
+	binding    string // of its case; empty where none was opened
+}
 
 // goesOn tells what a run needs to go on, before anything is decided: a run that will not go on needs no
-// model, and one whose protocol has been picked no classifier.
+// model and no program, and one whose protocol has been picked no classifier.
 func goesOn(rec *journal.Record, outcome event.Outcome) (needs, error) {
 	if err := rec.Verify(); err != nil {
 		return needs{}, notWritten(rec.Run, err)
@@ -135,9 +153,17 @@ func goesOn(rec *journal.Record, outcome event.Outcome) (needs, error) {
 	if err != nil {
 		return needs{}, err
 	}
-	n := needs{models: record.Resumable(summary) && (summary.InDoubt == "") == (outcome == ""), classifier: began.Classifier}
+	n := needs{live: record.Resumable(summary) && (summary.InDoubt == "") == (outcome == ""), classifier: began.Classifier}
 	for _, e := range rec.Entries {
 		n.classifier = n.classifier && e.Name != journal.EventName(event.Routed{})
+		if e.Kind != journal.Told || e.Name != journal.EventName(event.CaseOpened{}) {
+			continue
+		}
+		var opened event.CaseOpened
+		if err := journal.Decode(e.Body, &opened); err != nil {
+			return needs{}, err
+		}
+		n.binding = opened.Binding
 	}
 	return n, nil
 }

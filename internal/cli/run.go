@@ -34,6 +34,9 @@ type runFlags struct {
 	workspace  string
 	journal    string
 
+	actionBindings string
+	unconfined     bool
+
 	contextPolicy choice
 	contextReport string
 
@@ -63,13 +66,17 @@ and proposes actions; where only one action without arguments is left, no model 
 asked. With --offline no model is asked at all: a built-in matcher picks the protocol,
 and a step that would need a model stops the run.
 
+With --action-bindings actions are performed by programs of your own, which run
+confined where the file says so; else --unconfined-bindings must allow them.
+
 What the run does is kept in the journal: see loom runs, and loom resume for a run that
 can go on.
 
 Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: failed.`,
 		Example: `  loom run --offline "need to know the current time"
   loom run --offline --protocol system-query@1 "what time is it"
-  loom run --catalog models.toml --classifier-model small --model large "what time is it"`,
+  loom run --catalog models.toml --classifier-model small --model large "what time is it"
+  loom run --offline --protocol team-notes@1 --action-bindings bindings.json "a note"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 || len(args) == 1 && strings.TrimSpace(args[0]) == "":
@@ -93,6 +100,7 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 	flags.BoolVar(&f.offline, "offline", false, "use no model: match the intent by words and make forced moves only")
 	flags.StringVar(&f.protocol, "protocol", "", "use this definition of the catalog, `NAME@MAJOR`, and classify nothing")
 	f.settable(flags)
+	f.unconfinedFlag(flags)
 	flags.StringVar(&f.contextReport, "context-report", "", "write what the requests to models came to, in numbers only, into a JSON `file`")
 	flags.StringVar(&f.workspace, "workspace", "", "work tree of a software change, a `directory`; other protocols ignore it")
 	// Only a name that is registered twice or unknown makes these fail.
@@ -104,27 +112,34 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 
 // runIntent carries the intent out and prints its events in the chosen form.
 func runIntent(ctx context.Context, s streams, f runFlags, intent string, account *run.Account) error {
-	if !f.offline {
-		// Only a request to a model takes long enough to be interrupted with a word of ours.
+	if f.interruptible() {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 	}
 	t := newTranscript(s, f.output.word)
-	ended, err := prepareAndRun(ctx, f, intent, account, t.read)
+	ended, err := prepareAndRun(ctx, f, intent, account, t)
+	if why, ok := errors.AsType[*unconfinedError](err); ok {
+		return t.unconfined(why)
+	}
 	return t.conclude(ctx, ended, err, f.again(s, ended))
 }
 
+// interruptible tells whether an interrupt ends the command with a word of ours, and with it what it has started. Only
+// requests to models and programs take long enough for that.
+func (f runFlags) interruptible() bool { return !f.offline || f.actionBindings != "" }
+
 // again is how a person goes on with a run, up to its id.
 func (f runFlags) again(s streams, ended record.Ended) string {
+	words := []string{s.program, "resume"}
 	if f.offline && ended.Reason != event.NeedsModel {
-		return s.program + " resume --offline "
+		words = append(words, "--offline")
 	}
-	return s.program + " resume "
+	return strings.Join(append(words, f.againBound()...), " ") + " "
 }
 
 // prepareAndRun makes the checks that come before a run, in the order of 1.3, opens the journal, and runs.
-func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.Account, read func(event.Event) error) (record.Ended, error) {
+func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.Account, t *transcript) (record.Ended, error) {
 	if f.unsettled != nil {
 		return record.Ended{}, f.unsettled
 	}
@@ -134,8 +149,8 @@ func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.
 	}
 	steps := f.steps()
 	options := record.Options{Version: version.Number, Options: run.Options{
-		Intent: intent, Bindings: bindings(), Protocol: f.protocol,
-		Threshold: threshold, MaxSteps: &steps, Events: read,
+		Intent: intent, Protocol: f.protocol,
+		Threshold: threshold, MaxSteps: &steps, Events: t.read,
 		ContextPolicy: run.ContextPolicy(f.contextPolicy.word), Account: account,
 	}}
 	if !f.offline {
@@ -151,6 +166,9 @@ func prepareAndRun(ctx context.Context, f runFlags, intent string, account *run.
 		return record.Ended{}, fmt.Errorf("--protocol %s: the catalog holds %s", f.protocol, strings.Join(options.Catalog.Names(), ", "))
 	}
 	if err := options.Check(); err != nil { // before a journal is made for nothing
+		return record.Ended{}, err
+	}
+	if options.Bindings, err = f.performing(ctx, t.streams, options.Catalog); err != nil {
 		return record.Ended{}, err
 	}
 	if options.Store, err = f.settled.openJournal(ctx, f.journal); err != nil {

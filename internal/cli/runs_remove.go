@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -91,14 +88,8 @@ func held(run string, by journal.Holder, then string) error {
 	return fmt.Errorf("run %s is held by %s%s", run, by, then)
 }
 
-// maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 64
-
 // agreed shows runs and asks whether they are to be removed.
 func agreed(s streams, found []journal.Listed) error {
-	if !isTerminal(s.in) || !isTerminal(s.err) {
-		return errors.New("there is no terminal to ask on; say --yes to remove without being asked")
-	}
 	var question []byte
 	for _, l := range found {
 		question = fmt.Appendf(question, "%s  %s  %s\n", printable.Line(l.Run), wallTime(l.Summary.Began),
@@ -108,15 +99,5 @@ func agreed(s streams, found []journal.Listed) error {
 	if len(found) > 1 {
 		what = fmt.Sprintf("these %d runs", len(found))
 	}
-	if _, err := fmt.Fprintf(s.err, "%sremove %s for good? [y/N] ", question, what); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(io.LimitReader(s.in, maxAnswer)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if answer := strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("nothing was removed")
-	}
-	return nil
+	return confirm(s, fmt.Sprintf("%sremove %s for good?", question, what), "remove", "nothing was removed")
 }

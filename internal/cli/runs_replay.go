@@ -6,17 +6,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loomrun/loom/effect/command"
 	"github.com/loomrun/loom/run/record"
 )
 
 func newRunsReplay(s streams) *cobra.Command {
-	var place string
+	var place, file string
 	c := &cobra.Command{
 		Use:   "replay RUN",
 		Short: "Play a run again from its record, to see whether this version does the same",
 		Long: `Play a run again by what its record holds: no model is asked, nothing is performed and
 no clock is read. The first entry that this version would write otherwise is named, with
 what the record holds and what would be written now.
+
+A run of programs of your own needs its bindings file for this too; none is started.
 
 Exit status 0: it is the same. 3: something differs. 1: it could not be replayed.`,
 		Example:           "  loom runs replay last",
@@ -35,7 +38,17 @@ Exit status 0: it is the same. 3: something differs. 1: it could not be replayed
 			if err := rec.Verify(); err != nil {
 				return notWritten(rec.Run, err)
 			}
-			err = record.Replay(rec, bindings())
+			var bound *command.Binding
+			if file != "" { // else what is installed now does not matter
+				all, err := definitions()
+				if err != nil {
+					return err
+				}
+				if bound, err = set.bind(file, all); err != nil {
+					return err
+				}
+			}
+			err = record.Replay(rec, bindings(bound))
 			if differs, ok := errors.AsType[*record.DiffersError](err); ok {
 				return &statusError{status: ExitStopped, err: differs}
 			}
@@ -46,5 +59,6 @@ Exit status 0: it is the same. 3: something differs. 1: it could not be replayed
 		},
 	}
 	journalFlag(c.Flags(), &place)
+	bindingsFlag(c.Flags(), &file)
 	return c
 }

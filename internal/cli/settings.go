@@ -78,4 +78,5 @@ func (f *runFlags) settableAgain(flags *pflag.FlagSet) {
 	flags.UintVar(&f.maxSteps, "max-steps", run.DefaultMaxSteps, "stop after this `number` of steps; refused ones count")
 	flags.Var(&f.output, "output", "human: lines for people; jsonl: one JSON object a line")
 	journalFlag(flags, &f.journal)
+	bindingsFlag(flags, &f.actionBindings)
 }

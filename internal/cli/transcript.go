@@ -51,6 +51,9 @@ func (t *transcript) conclude(ctx context.Context, ended record.Ended, err error
 	hint := ""
 	if ended.Run != "" && record.Resumable(ended.Summary) && isTerminal(t.err) {
 		hint = "to go on: " + again + ended.Run
+		if ended.Reason == event.ApprovalRequired {
+			hint = "to approve: " + t.program + " approve " + ended.Run + "; then, " + hint
+		}
 	}
 	if err == nil {
 		return &statusError{status: stopStatus(ended.Reason), hint: hint}

@@ -47,6 +47,7 @@ var one = map[string]struct{ inFile, fromFile, inEnvironment, fromEnvironment st
 	"output":           {`'jsonl'`, "jsonl", "human", "human"},
 	"context_policy":   {`'bounded'`, "bounded", "legacy", "legacy"},
 	"journal":          {`'postgres://file/j'`, "postgres://file/j", "postgresql://env/j", "postgresql://env/j"},
+	"action_bindings":  {`'/b/file.json'`, "/b/file.json", "env.json", "env.json"},
 }
 
 // Every key: the environment wins over the file, an empty variable over nothing.
@@ -119,12 +120,12 @@ func message(err error) string {
 // A relative path in the file counts from the file's folder, one in a variable from where the program
 // stands.
 func TestRelativeCatalog(t *testing.T) {
-	home, file := written(t, "catalog = '../models/./m.toml'\nmodel = '../a'\njournal = 'j.db'\n")
+	home, file := written(t, "catalog = '../models/./m.toml'\nmodel = '../a'\njournal = 'j.db'\naction_bindings = 'b.json'\n")
 	settings, err := config.Read(environment(map[string]string{"HOME": home}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"catalog": filepath.Dir(filepath.Dir(file)) + "/models/m.toml", "model": "../a", "journal": filepath.Dir(file) + "/j.db"}
+	want := map[string]string{"catalog": filepath.Dir(filepath.Dir(file)) + "/models/m.toml", "model": "../a", "journal": filepath.Dir(file) + "/j.db", "action_bindings": filepath.Dir(file) + "/b.json"}
 	for _, key := range config.Keys() {
 		got, _, err := settings.Get(key)
 		if err != nil || got.Text != want[key.Name] {
@@ -180,7 +181,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 func TestBadVariables(t *testing.T) {
 	settings, err := config.Read(environment(map[string]string{
 		"LOOM_THRESHOLD": "sk-secret", "LOOM_MAX_STEPS": "-1", "LOOM_OUTPUT": "xml", "LOOM_CONTEXT_POLICY": "none", "LOOM_CATALOG": "a\x00b", "LOOM_MODEL": "fine",
-		"LOOM_JOURNAL": "mysql://u:sk-secret@h/d",
+		"LOOM_JOURNAL": "mysql://u:sk-secret@h/d", "LOOM_ACTION_BINDINGS": "a\x00b",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -193,6 +194,8 @@ func TestBadVariables(t *testing.T) {
 		"context_policy": "LOOM_CONTEXT_POLICY is not legacy or bounded",
 		"catalog":        "LOOM_CATALOG is not a path",
 		"journal":        "LOOM_JOURNAL is not a path or a postgres:// URL",
+
+		"action_bindings": "LOOM_ACTION_BINDINGS is not a path",
 	}
 	for _, key := range config.Keys() {
 		got, found, err := settings.Get(key)

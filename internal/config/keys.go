@@ -42,6 +42,7 @@ var keys = []Key{
 	{"output", "LOOM_OUTPUT", "output", false, form{"human or jsonl", text, oneOf("human", "jsonl")}},
 	{"context_policy", "LOOM_CONTEXT_POLICY", "context-policy", false, form{"legacy or bounded", text, oneOf(string(run.ContextLegacy), string(run.ContextBounded))}},
 	{"journal", "LOOM_JOURNAL", "journal", true, form{journalWants, text, journal}},
+	{"action_bindings", "LOOM_ACTION_BINDINGS", "action-bindings", true, form{"a path", text, named}},
 }
 
 // Keys gives all keys, in the order in which they are shown.
