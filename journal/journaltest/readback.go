@@ -48,12 +48,23 @@ type liar struct {
 }
 
 func (l liar) ExecContext(ctx context.Context, statement string, arguments []driver.NamedValue) (driver.Result, error) {
-	if !strings.Contains(statement, "journal_entries") {
-		for i, a := range arguments {
-			if text, ok := a.Value.(string); ok {
-				arguments[i].Value = strings.ReplaceAll(text, l.marker, "0.1")
-			}
+	l.lie(statement, arguments)
+	return l.conn.ExecContext(ctx, statement, arguments)
+}
+
+// QueryContext lies about a change that gives back what it wrote.
+func (l liar) QueryContext(ctx context.Context, statement string, arguments []driver.NamedValue) (driver.Rows, error) {
+	l.lie(statement, arguments)
+	return l.conn.QueryContext(ctx, statement, arguments)
+}
+
+func (l liar) lie(statement string, arguments []driver.NamedValue) {
+	if strings.HasPrefix(statement, "SELECT") || strings.Contains(statement, "journal_entries") {
+		return
+	}
+	for i, a := range arguments {
+		if text, ok := a.Value.(string); ok {
+			arguments[i].Value = strings.ReplaceAll(text, l.marker, "0.1")
 		}
 	}
-	return l.conn.ExecContext(ctx, statement, arguments)
 }

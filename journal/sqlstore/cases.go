@@ -122,22 +122,43 @@ func (t *transaction) grow(run, id string, c *caseRow, told event.Event) (err er
 	case event.Observed:
 		c.observations++
 		c.observed = append(c.observed, governor.Observation{Source: governor.Source(told.Source), Subject: told.Subject, Payload: []byte(told.Payload)})
-		_, err = t.exec("INSERT INTO journal_case_observations (run, case_id, position, source, subject, payload) VALUES ($1, $2, $3, $4, $5, $6)",
-			run, id, c.observations, told.Source, told.Subject, told.Payload)
 	}
 	return err
 }
 
+// observe adds the observations that a case grew by: most steps have two, and one statement adds as many as rowsAtOnce.
+func (t *transaction) observe(run, id string, c *caseRow) error {
+	position := c.observations - int64(len(c.observed))
+	for some := range slices.Chunk(c.observed, rowsAtOnce) {
+		statement := "INSERT INTO journal_case_observations (run, case_id, position, source, subject, payload) VALUES "
+		arguments := []any{run, id}
+		for i, o := range some {
+			if i > 0 {
+				statement += ", "
+			}
+			n := len(arguments)
+			statement += fmt.Sprintf("($1, $2, $%d, $%d, $%d, $%d)", n+1, n+2, n+3, n+4)
+			position++
+			arguments = append(arguments, position, string(o.Source), o.Subject, string(o.Payload))
+		}
+		if _, err := t.exec(statement, arguments...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // settle writes the row of a case that grew, and reads back all that was added (4.11).
 func (t *transaction) settle(run, id string, c *caseRow) error {
-	_, err := t.exec("UPDATE journal_cases SET protocol = $3, sha256 = $4, revision = $5, artifacts = $6, inputs = $7, records = $8, observations = $9"+
-		" WHERE run = $1 AND id = $2",
-		run, id, c.protocol, c.sha256, c.revision, c.artifacts, c.inputs, c.records, c.observations)
-	if err != nil {
+	if err := t.observe(run, id, c); err != nil {
 		return err
 	}
 	stored := new(caseRow)
-	if err := t.caseRow(run, id, stored); err != nil {
+	err := t.one("UPDATE journal_cases SET protocol = $3, sha256 = $4, revision = $5, artifacts = $6, inputs = $7, records = $8, observations = $9"+
+		" WHERE run = $1 AND id = $2 RETURNING "+caseColumns,
+		[]any{run, id, c.protocol, c.sha256, c.revision, c.artifacts, c.inputs, c.records, c.observations},
+		&stored.protocol, &stored.sha256, &stored.revision, &stored.artifacts, &stored.inputs, &stored.records, &stored.observations)
+	if err != nil {
 		return err
 	}
 	if c.records > 0 && len(c.received) > 0 {
@@ -163,9 +184,12 @@ func (c *caseRow) equal(d *caseRow) bool {
 		})
 }
 
+// caseColumns are what a caseRow is read from.
+const caseColumns = "protocol, sha256, revision, artifacts, inputs, records, observations"
+
 // caseRow reads the row of a case. Its error is sql.ErrNoRows where there is none.
 func (t *transaction) caseRow(run, id string, c *caseRow) error {
-	return t.one("SELECT protocol, sha256, revision, artifacts, inputs, records, observations FROM journal_cases WHERE run = $1 AND id = $2",
+	return t.one("SELECT "+caseColumns+" FROM journal_cases WHERE run = $1 AND id = $2",
 		[]any{run, id}, &c.protocol, &c.sha256, &c.revision, &c.artifacts, &c.inputs, &c.records, &c.observations)
 }
 
