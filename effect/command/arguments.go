@@ -27,7 +27,7 @@ const (
 func (s *Schema) check(arguments string) string {
 	v, err := strictjson.Parse([]byte(arguments), strictjson.MaxDepth)
 	if err == nil {
-		err = judgeable(v)
+		err = judgeable(v, s.listed)
 	}
 	var value any
 	if err == nil {

@@ -17,13 +17,34 @@ const (
 	maxExponentDigits = 3
 )
 
-// judgeable refuses what the library of schemas would not survive, or not be done with.
-func judgeable(v document.Value) error {
+// judgeable refuses what the library of schemas would not survive, or not be done with. Listed is how many values stand in
+// the enums that v is held against: the library compares each of v with each of them, and its meter does not see it.
+func judgeable(v document.Value, listed int) error {
 	n, err := countParts(v)
-	if err == nil && n > maxParts {
-		err = fmt.Errorf("there are more than %d values", maxParts)
+	switch {
+	case err != nil:
+		return err
+	case n > maxParts:
+		return fmt.Errorf("there are more than %d values", maxParts)
+	case n*listed > maxWork:
+		return overWork{}
 	}
-	return err
+	return nil
+}
+
+// listed counts the values in the enums of a schema. A member that is only called enum counts as well.
+func listed(v document.Value) int {
+	n := 0
+	for _, item := range v.Items {
+		n += listed(item)
+	}
+	for _, m := range v.Members {
+		if m.Name == "enum" {
+			n += len(m.Value.Items)
+		}
+		n += listed(m.Value)
+	}
+	return n
 }
 
 // countParts counts the values in a value, itself included, and refuses numbers that are not to be reckoned with.

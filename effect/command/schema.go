@@ -18,6 +18,7 @@ import (
 type Schema struct {
 	text     string
 	compiled *jsonschema.Schema
+	listed   int // values in all its enums
 
 	mu    sync.Mutex // one check at a time: the meter counts for one
 	meter *meter
@@ -53,8 +54,8 @@ func newSchema(v document.Value, action string) (*Schema, error) {
 		return nil, document.Errorf(of.Place, "the arguments of %s must be a JSON Schema of %s", action, dialect)
 	}
 	v = closed(v)
-	s := &Schema{text: canonjson.Compact(v), meter: new(meter)}
-	err := judgeable(v)
+	s := &Schema{text: canonjson.Compact(v), meter: new(meter), listed: listed(v)}
+	err := judgeable(v, 0)
 	if err == nil {
 		s.compiled, err = compile(s.text, s.meter)
 	}

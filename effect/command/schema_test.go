@@ -50,6 +50,7 @@ var schemas = []struct{ name, schema, arguments, want string }{
 	{"a schema that doubles at each level", doubling, `{"a":` + strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 61), "to check them against the schema takes more than 500000 steps"},
 	{"a schema that doubles by itself", doublingAlone, `{}`, "to check them against the schema takes more than 500000 steps"},
 	{"members that are counted again and again", `{"allOf":[true` + strings.Repeat(`,{"title":"x"}`, 500) + `]}`, `{"a":1` + many(2000) + `}`, "to check them against the schema takes more than 500000 steps"},
+	{"items that are held against many values", `{"properties":{"a":{"items":{"enum":[0` + strings.Repeat(`,1`, 2000) + `]}}}}`, `{"a":[2` + strings.Repeat(`,2`, 2000) + `]}`, "to check them against the schema takes more than 500000 steps"},
 	{"items that are counted again and again", `{"properties":{"a":{"allOf":[true` + strings.Repeat(`,{"title":"x"}`, 500) + `]}}}`, `{"a":[1` + strings.Repeat(`,1`, 2000) + `]}`, "to check them against the schema takes more than 500000 steps"},
 	{"a long place is cut", `{"additionalProperties":false}`, `{"` + strings.Repeat("a", 1000) + `":1}`, "no such member: " + strings.Repeat("a", 300-len("no such member: ")) + "[truncated]"},
 	{"too deep", `{"additionalProperties":true}`, strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200), "line 1, column 641: the JSON value is nested too deeply"},
