@@ -3,10 +3,10 @@ package journal
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/loomrun/loom/internal/boundedfile"
+	"github.com/loomrun/loom/internal/process"
 )
 
 // Holder is a process that has the lease on a run.
@@ -53,16 +53,10 @@ const procLimit = 64 << 10
 
 // started gives when a process started, in ticks since the boot; empty where there is no such process, or
 // only what is left of one that has ended.
-func started(process int) string {
-	stat, err := boundedfile.Read("/proc/"+strconv.Itoa(process)+"/stat", procLimit)
-	if err != nil {
+func started(pid int) string {
+	seen, there := process.Look(pid)
+	if !there || seen.Ended {
 		return ""
 	}
-	// Behind the name, which is in brackets and may hold anything: state, and 18 fields on the start.
-	const state, start = 0, 19
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
-		return ""
-	}
-	return fields[start]
+	return seen.Born
 }

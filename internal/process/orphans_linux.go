@@ -1,14 +1,11 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"syscall"
-
-	"github.com/loomrun/loom/internal/boundedfile"
 )
 
 const (
@@ -54,7 +51,7 @@ func anyChild() bool {
 // own until it is reaped here, so no other process can be hit.
 func endOrphans() {
 	for pid, p := range processes() {
-		if p.parent == os.Getpid() {
+		if p.Parent == os.Getpid() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			_, _ = syscall.Wait4(pid, nil, 0, nil)
 		}
@@ -89,37 +86,32 @@ func endDescendants(leader int) {
 }
 
 // hold opens a descriptor of the process that was seen, or gives nil where it has ended.
-func hold(pid int, seen seenProcess) *os.Process {
+func hold(pid int, seen Seen) *os.Process {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return nil
 	}
-	if now, ok := look(pid); !ok || now.born != seen.born {
+	if now, ok := Look(pid); !ok || now.Born != seen.Born {
 		_ = p.Release()
 		return nil
 	}
 	return p
 }
 
-// seenProcess is what identifies a process and its place.
-type seenProcess struct {
-	parent int
-	born   string // clock ticks since the system's start
-}
-
-type seenProcesses map[int]seenProcess
+// seenProcesses are processes by their ids.
+type seenProcesses map[int]Seen
 
 // below reports whether ancestor is above pid.
 func (s seenProcesses) below(pid, ancestor int) bool {
 	for range len(s) {
 		p, ok := s[pid]
-		if !ok || p.parent == 0 {
+		if !ok || p.Parent == 0 {
 			return false
 		}
-		if p.parent == ancestor {
+		if p.Parent == ancestor {
 			return true
 		}
-		pid = p.parent
+		pid = p.Parent
 	}
 	return false
 }
@@ -133,27 +125,9 @@ func processes() seenProcesses {
 		if err != nil {
 			continue
 		}
-		if p, ok := look(pid); ok {
+		if p, ok := Look(pid); ok {
 			all[pid] = p
 		}
 	}
 	return all
-}
-
-// look reads one line of proc(5): the id, the name in brackets, which may hold anything, and numbers.
-func look(pid int) (seenProcess, bool) {
-	const (
-		parent, born = 1, 19 // behind the name
-		lineLimit    = 4096  // bytes
-	)
-	line, err := boundedfile.Read("/proc/"+strconv.Itoa(pid)+"/stat", lineLimit)
-	if err != nil {
-		return seenProcess{}, false
-	}
-	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
-	if len(fields) <= born {
-		return seenProcess{}, false
-	}
-	number, err := strconv.Atoi(string(fields[parent]))
-	return seenProcess{parent: number, born: string(fields[born])}, err == nil
 }
