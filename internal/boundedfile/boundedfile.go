@@ -62,7 +62,22 @@ func ReadPrivate(path string, limit Size) ([]byte, error) {
 	})
 }
 
+// Open opens the regular file at path for a reader that takes it piece by piece and bounds each: a mailbox of many
+// gigabytes. A symbolic link at the end of the path is not followed. Errors are those of [ReadDirect].
+func Open(path string) (*os.File, error) {
+	return open(path, syscall.O_NOFOLLOW, func(fs.FileInfo) bool { return true })
+}
+
 func read(path string, limit Size, flags int, fit func(fs.FileInfo) bool) ([]byte, error) {
+	f, err := open(path, flags, fit)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadFrom(f, path, limit)
+}
+
+func open(path string, flags int, fit func(fs.FileInfo) bool) (*os.File, error) {
 	// A FIFO opened without O_NONBLOCK would wait for a writer that may never come, and a terminal
 	// opened without O_NOCTTY could become the one that controls this process.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC|flags, 0)
@@ -74,7 +89,6 @@ func read(path string, limit Size, flags int, fit func(fs.FileInfo) bool) ([]byt
 	case err != nil:
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s %w", path, ErrNotRegular)
@@ -83,9 +97,10 @@ func read(path string, limit Size, flags int, fit func(fs.FileInfo) bool) ([]byt
 		err = fmt.Errorf("%s %w", path, ErrNotPrivate)
 	}
 	if err != nil {
+		_ = f.Close()
 		return nil, err
 	}
-	return ReadFrom(f, path, limit)
+	return f, nil
 }
 
 // ReadFrom gives all that r holds, at most limit bytes. Name is what errors call the source.

@@ -181,3 +181,28 @@ func FuzzReadFrom(f *testing.F) {
 		}
 	})
 }
+
+func TestOpen(t *testing.T) {
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "mbox"), filepath.Join(folder, "link")
+	if err := os.WriteFile(file, []byte("From "), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	f, err := boundedfile.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	piece := make([]byte, 2)
+	if _, err := f.ReadAt(piece, 1); err != nil || string(piece) != "ro" {
+		t.Errorf("ReadAt(1) = %q, %v", piece, err)
+	}
+	for path, want := range map[string]error{link: boundedfile.ErrSymbolicLink, folder: boundedfile.ErrNotRegular, file + "s": os.ErrNotExist} {
+		if _, err := boundedfile.Open(path); !errors.Is(err, want) {
+			t.Errorf("Open(%s) = %v, want %v", path, err, want)
+		}
+	}
+}

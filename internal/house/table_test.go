@@ -23,9 +23,14 @@ var theHouse = []floor{
 		"internal/xdg",         // where a person's files live
 		"internal/process",     // start, feed, bound and kill a child group
 		"internal/version",     // what this build calls itself
+		"internal/schema",      // numbered migrations of a database
+		"internal/sqlitefile",  // private SQLite files
 	}},
 	{"pure", []string{
-		"label",     // atoms, clauses, labels, ceilings
+		"label",       // atoms, clauses, labels, ceilings
+		"calendar",    // events, their recurrence, their zones
+		"store/words", // text folded and split into words
+		"store/query", // the language of searches
 		"protocol",  // protocol/1: read, validate, normal form
 		"reference", // tracker keys and links found in an intent
 		"governor",  // cases, evidence, frontier, completion
@@ -56,6 +61,13 @@ var theHouse = []floor{
 	}},
 	{"work", []string{
 		"source",             // importers into the store
+		"source/mail",        //   mbox, Maildir, messages
+		"source/ical",        //   calendars
+		"source/vcard",       //   contacts
+		"source/markdown",    //   pages
+		"source/tracks",      //   places and activity
+		"source/formats",     //   which importer reads what
+		"readverb",           // the eight read verbs over the store
 		"handle",             // tokens for what a run observed
 		"retrieval",          // the eight read tools
 		"result",             // a run's answer as a labelled document
@@ -104,7 +116,7 @@ var testHelpers = []string{"model/modeltest", "model/modeltest/replay", "store/s
 
 // pureRooms decide or convert and touch nothing outside: same input, same bytes.
 var pureRooms = []string{
-	"label", "protocol", "reference", "governor", "event",
+	"label", "calendar", "store/words", "store/query", "protocol", "reference", "governor", "event",
 	"internal/document", "internal/canonjson", "internal/strictjson", "internal/strictyaml", "internal/uuid8", "internal/printable",
 }
 
@@ -129,9 +141,9 @@ var keepers = map[string][]string{
 	"github.com/pelletier/go-toml/v2":          {"model", "internal/config"},
 	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":                   {"internal/cli"},
-	"modernc.org/sqlite":                       {"journal/sqlite"},
+	"modernc.org/sqlite":                       {"internal/sqlitefile", "journal/sqlite", "store/sqlite"},
 	"github.com/jackc/pgx/v5":                  {"journal/postgres", "journal/journaltest"},
-	"github.com/pressly/goose/v3":              {"journal/sqlstore", "journal/sqlite", "journal/postgres"},
+	"github.com/pressly/goose/v3":              {"internal/schema", "journal/sqlite", "journal/postgres", "store/sqlite"},
 }
 
 // testLibraries may be imported by tests and by testHelpers.

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/loomrun/loom/internal/schema"
 	"github.com/loomrun/loom/journal"
 	"github.com/loomrun/loom/journal/sqlstore"
 )
@@ -22,10 +23,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-func schema() (sqlstore.Schema, error) {
+func tables() (schema.Schema, error) {
 	files, err := fs.Sub(migrations, "migrations")
-	return sqlstore.Schema{
-		Dialect: goose.DialectPostgres, Files: files,
+	return schema.Schema{
+		Dialect: goose.DialectPostgres, Files: files, Table: "journal_version",
 		Exists: "SELECT to_regclass('journal_version') IS NOT NULL",
 	}, err
 }
@@ -80,7 +81,7 @@ func durable(ctx context.Context, c *pgx.Conn) error {
 
 // update makes the tables, or brings them to the version of this program.
 func update(ctx context.Context, db *sql.DB, existing bool) error {
-	s, err := schema()
+	s, err := tables()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package sqlitefile
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 // maxCompiled bounds the statements that a connection keeps compiled: there are some thirty, and as many more as
 // there are sizes of a batch.
 const maxCompiled = 64
+
+// Compiling is a connector whose connections keep their statements compiled.
+func Compiling(c driver.Connector) driver.Connector { return compiling{c} }
 
 // compiling is a connector whose connections keep their statements compiled. Compiling them anew took a third
 // of the time of an append.
@@ -46,7 +49,7 @@ type compiled interface {
 }
 
 // compiledConn is a connection with the compiled statements that nothing is using. A statement on a file is short, and
-// waits for another program no longer than busyTime, so it is not called off in its midst: to be able to would take a
+// waits for another program no longer than BusyTime, so it is not called off in its midst: to be able to would take a
 // goroutine for each. As every connection, it is used
 // by one goroutine at a time.
 type compiledConn struct {

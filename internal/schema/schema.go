@@ -1,4 +1,5 @@
-package sqlstore
+// Package schema brings the tables of a database to the version of this program, by numbered migrations that keep old data.
+package schema
 
 import (
 	"context"
@@ -9,14 +10,12 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// versions is the table of the migrations that a database has been through.
-const versions = "journal_version"
-
 // Schema is how the tables of a database come to be.
 type Schema struct {
 	Dialect goose.Dialect
 	Files   fs.FS  // the migrations, each NUMBER_NAME.sql
-	Exists  string // a query of whether the table journal_version is there
+	Table   string // of the migrations that a database has been through
+	Exists  string // a query of whether that table is there
 }
 
 // Newest gives the version that this program makes and takes: the highest number of a migration.
@@ -36,9 +35,9 @@ func (s Schema) Newest() (int64, error) {
 	return newest, nil
 }
 
-// Version gives the version of a database: 0 for one without tables of a journal.
+// Version gives the version of a database: 0 for one that never had any of these tables.
 func (s Schema) Version(ctx context.Context, db *sql.DB) (version int64, err error) {
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versions).Scan(&version)
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+s.Table).Scan(&version)
 	if err == nil {
 		return version, nil
 	}
@@ -61,7 +60,7 @@ func (s Schema) Current(version int64) (bool, error) {
 
 // Up brings a database to the newest version. The caller keeps others from doing the same at the same time.
 func (s Schema) Up(ctx context.Context, db *sql.DB) error {
-	p, err := goose.NewProvider(s.Dialect, db, s.Files, goose.WithTableName(versions),
+	p, err := goose.NewProvider(s.Dialect, db, s.Files, goose.WithTableName(s.Table),
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err == nil {
 		_, err = p.Up(ctx)
