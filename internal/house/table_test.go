@@ -23,6 +23,7 @@ var theHouse = []floor{
 		"internal/xdg",         // where a person's files live
 		"internal/process",     // start, feed, bound and kill a child group
 		"internal/version",     // what this build calls itself
+		"internal/lazyregexp",  // expressions compiled when first used
 		"internal/schema",      // numbered migrations of a database
 		"internal/sqlitefile",  // private SQLite files
 	}},
@@ -31,10 +32,10 @@ var theHouse = []floor{
 		"calendar",    // events, their recurrence, their zones
 		"store/words", // text folded and split into words
 		"store/query", // the language of searches
-		"protocol",  // protocol/1: read, validate, normal form
-		"reference", // tracker keys and links found in an intent
-		"governor",  // cases, evidence, frontier, completion
-		"event",     // what a run says happened
+		"protocol",    // protocol/1: read, validate, normal form
+		"reference",   // tracker keys and links found in an intent
+		"governor",    // cases, evidence, frontier, completion
+		"event",       // what a run says happened
 	}},
 	{"ports", []string{
 		"catalog/pinnedgit",      // one blob of a pinned commit
@@ -81,6 +82,7 @@ var theHouse = []floor{
 	{"faces", []string{
 		"broker",                // the read verbs served to a confined run
 		"internal/config",       // what a person sets once: keys, variables, the file
+		"internal/instance",     // where a person's data lives
 		"internal/cli",          // one file per verb
 		"internal/cli/manpages", // prints the verbs as manual pages
 		".",                     // loom.go: the SDK
@@ -135,13 +137,19 @@ var clock = []string{
 // under it. A library from outside the standard library that has no entry may
 // be imported by nobody.
 var keepers = map[string][]string{
-	"encoding/json":                            {"internal/strictjson", "internal/canonjson", "journal"},
+	"encoding/json": {
+		"internal/strictjson", "internal/canonjson", "journal", "calendar", "store",
+		"source/ical", "source/mail", "source/markdown", "source/tracks", "source/vcard", "readverb",
+	},
 	"go.yaml.in/yaml/v4":                       {"internal/strictyaml"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"effect/command"},
 	"github.com/pelletier/go-toml/v2":          {"model", "internal/config"},
 	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"modernc.org/sqlite":                       {"internal/sqlitefile", "journal/sqlite", "store/sqlite"},
+	"golang.org/x/text":                        {"store/words", "store/query", "source/mail", "source/vcard", "source/markdown", "source/tracks"},
+	"golang.org/x/net/html":                    {"source/mail"},
+	"github.com/yuin/goldmark":                 {"source/markdown"},
 	"github.com/jackc/pgx/v5":                  {"journal/postgres", "journal/journaltest"},
 	"github.com/pressly/goose/v3":              {"internal/schema", "journal/sqlite", "journal/postgres", "store/sqlite"},
 }

@@ -38,18 +38,23 @@ func Purge(ctx context.Context, db *sql.DB) error {
 	if err := rewrite(ctx, db); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, BusyTime)
+	limited, cancel := context.WithTimeout(ctx, BusyTime)
 	defer cancel()
 	for {
 		var busy, log, moved int
-		err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)
+		err := db.QueryRowContext(limited, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)
+		if limited.Err() != nil && ctx.Err() == nil { // the limit may end SQLite's own wait
+			return errors.New("another program is reading it")
+		}
 		if err != nil || busy == 0 {
 			return err
 		}
 		select {
 		case <-time.After(purgeAgain):
-		case <-ctx.Done():
-			return errors.New("another program is reading it")
+		case <-limited.Done():
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 }
