@@ -16,7 +16,8 @@ import (
 
 // Every console block of the documents is run as it stands, in a folder with the examples, and must
 // print what the document says; only instants, the ids of runs and the hashes of heads may differ. A block that runs
-// bound programs is left out where the machine cannot confine them.
+// bound programs is left out where the machine cannot confine them. A block that is marked as continued goes on in the
+// folder of the one before it. The home folder is shown as /home/ada, and so is the folder with the examples.
 func TestDocumentsShowWhatHappens(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -64,6 +65,15 @@ func consoleBlocks(text string) []string {
 			return blocks
 		}
 		block, after, _ := strings.Cut(rest, "```\n")
+		for {
+			between, rest, ok := strings.Cut(after, "```console continued\n")
+			if !ok || strings.Contains(between, "```console\n") {
+				break
+			}
+			var more string
+			more, after, _ = strings.Cut(rest, "```\n")
+			block += more
+		}
 		blocks, text = append(blocks, block), after
 	}
 }
@@ -73,6 +83,7 @@ var (
 	word        = regexp.MustCompile(`"([^"]*)"|(\S+)`)
 	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)`)
 	runID       = regexp.MustCompile(`(?m)^[a-z2-7]{12}\b|\b(run|removed) [a-z2-7]{12}\b`)
+	seconds     = regexp.MustCompile(`\(\d+\.\d s\)`)
 	head        = regexp.MustCompile(`head [0-9a-f]{64}`)
 )
 
@@ -80,6 +91,7 @@ var (
 func lasting(text string) string {
 	text = instant.ReplaceAllString(text, "INSTANT")
 	text = runID.ReplaceAllString(text, "$1 RUN")
+	text = seconds.ReplaceAllString(text, "(TIME)")
 	return head.ReplaceAllString(text, "head HASH")
 }
 
@@ -111,6 +123,9 @@ func documented(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(err)
 			}
 			got = ts.ReadFile("stdout") + ts.ReadFile("stderr")
+			for _, variable := range []string{"HOME", "WORK"} {
+				got = strings.ReplaceAll(got, ts.Getenv(variable), "/home/ada")
+			}
 		}
 		if diff := cmp.Diff(lasting(want), lasting(got)); diff != "" {
 			ts.Fatalf("$ %s (-document +program):\n%s", command, diff)

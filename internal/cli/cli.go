@@ -66,6 +66,7 @@ Begin here:
   loom runs                       what has been done, and how it ended
   loom protocols list             what loom can be asked for
   loom protocols init team-notes  a protocol for a program of your own
+  loom init                       a place for your own mail and calendar, to search them
   loom run --help                 runs with a model of your own`,
 		Version:       version.Number,
 		SilenceErrors: true,
@@ -87,6 +88,8 @@ Begin here:
 	root.SetOut(out)
 	root.SetErr(err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(newInit(s), newSource(s), newSync(s), newFacet(s), newStatus(s))
+	root.AddCommand(newSearch(s), newPage(s), newPeople(s), newCalendar(s), newContext(s), newProfile(s))
 	root.AddCommand(newRun(s), newResume(s), newApprove(s), newDeny(s), newRuns(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
 	everyCommand(root, understandable)
 	return root

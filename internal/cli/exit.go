@@ -17,7 +17,7 @@ const (
 	// ExitUsage: the command line could not be understood.
 	ExitUsage = 2
 	// ExitStopped: run stopped without reaching its end; evaluate refused; resume waits to hear of an effect;
-	// audit found what should not be; replay found a difference.
+	// audit found what should not be; replay found a difference; sync was incomplete.
 	ExitStopped = 3
 	// ExitInterrupted: an interrupt or termination signal ended the command.
 	ExitInterrupted = 130

@@ -48,6 +48,7 @@ var one = map[string]struct{ inFile, fromFile, inEnvironment, fromEnvironment st
 	"context_policy":   {`'bounded'`, "bounded", "legacy", "legacy"},
 	"journal":          {`'postgres://file/j'`, "postgres://file/j", "postgresql://env/j", "postgresql://env/j"},
 	"action_bindings":  {`'/b/file.json'`, "/b/file.json", "env.json", "env.json"},
+	"instance":         {`'work'`, "work", "/d/env", "/d/env"},
 }
 
 // Every key: the environment wins over the file, an empty variable over nothing.

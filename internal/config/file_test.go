@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy, journal, action_bindings"
+const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy, journal, action_bindings, instance"
 
 // What the file may say, and what is said of anything else: place, key, and what it takes, but never
 // the value.
@@ -66,6 +66,10 @@ func TestParse(t *testing.T) {
 		{"another policy", "context_policy = 'none'\n", "1:18: context_policy is not legacy or bounded"},
 		{"a journal of another kind", "journal = 'mysql://u:sk-secret@h/d'\n", "1:11: journal is not a path or a postgres:// URL"},
 		{"a number for a journal", "journal = 5432\n", "1:11: journal is not a path or a postgres:// URL"},
+		{"an instance by name", "instance = 'work'", "instance=work@1"},
+		{"an instance by path", "instance = '/mnt/loom'", "instance=/mnt/loom@1"},
+		{"an instance by a relative path", "instance = 'data/loom'\n", "1:12: instance is not the name of an instance or an absolute path"},
+		{"an empty instance", "instance = ''\n", "1:12: instance is not the name of an instance or an absolute path"},
 		{"an empty path of bindings", "action_bindings = ''\n", "1:19: action_bindings is not a path"},
 		{"a column counts characters", "# é\n\"model\" = 'é'\n'é' = 1\n", "3:1: unknown key é" + allKeys},
 		{"no value", "model =\nsk-secret\n", "1:8: this is not TOML"},

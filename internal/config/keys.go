@@ -1,12 +1,14 @@
 package config
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/loomrun/loom/internal/lazyregexp"
 	"github.com/loomrun/loom/run"
 )
 
@@ -43,6 +45,7 @@ var keys = []Key{
 	{"context_policy", "LOOM_CONTEXT_POLICY", "context-policy", false, form{"legacy or bounded", text, oneOf(string(run.ContextLegacy), string(run.ContextBounded))}},
 	{"journal", "LOOM_JOURNAL", "journal", true, form{journalWants, text, journal}},
 	{"action_bindings", "LOOM_ACTION_BINDINGS", "action-bindings", true, form{"a path", text, named}},
+	{"instance", "LOOM_INSTANCE_DIR", "instance", false, form{"the name of an instance or an absolute path", text, instance}},
 }
 
 // Keys gives all keys, in the order in which they are shown.
@@ -71,6 +74,18 @@ func named(text string) (string, bool) { return text, text != "" && !strings.Con
 func decimal(text string) (string, bool) {
 	_, err := run.ParseDecimal(text)
 	return text, err == nil
+}
+
+// instanceName is the form of the name of an instance, which is also that of its folder.
+var instanceName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
+// IsInstanceName tells whether a text can be the name of an instance: 1 to 64 of a-z, 0-9 and -, of which the first is no
+// hyphen.
+func IsInstanceName(text string) bool { return instanceName().MatchString(text) }
+
+func instance(text string) (string, bool) {
+	path, ok := named(text)
+	return path, ok && (filepath.IsAbs(path) || IsInstanceName(path))
 }
 
 // count gives a whole number in plain digits: TOML and flags agree on few other ways to write one.
