@@ -15,7 +15,7 @@ MANDIR  ?= $(PREFIX)/share/man
 
 # The packages whose every statement a test must run: those that decide, and
 # the readers that everything else trusts.
-COVERED := ./protocol ./governor ./reference \
+COVERED := ./label ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
 	./internal/canonjson ./internal/boundedfile ./internal/printable \
 	./internal/config ./effect/command ./run/workingcontext ./run/audit
@@ -27,7 +27,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help build demo test check check-format check-vet check-staticcheck check-tests \
-	fuzz bench vuln fmt man install clean setup-go setup-run setup-check
+	fuzz bench bench-store vuln fmt man install clean setup-go setup-run setup-check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,6 +64,9 @@ fuzz: setup-go ## run each fuzz target for FUZZTIME (20s)
 
 bench: setup-go ## run the benchmarks that match BENCH (all)
 	@set -e; for module in $(MODULES); do CGO_ENABLED=0 $(GO) test -C $$module -run '^$$' -bench '$(BENCH)' -benchmem ./...; done
+
+bench-store: build ## measure the store, beside notmuch and mu
+	GO="$(GO)" scripts/bench-store.sh
 
 vuln: setup-go ## look for known flaws in what the program calls (VULNDB names another database)
 	$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...

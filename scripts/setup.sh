@@ -6,6 +6,7 @@
 #   bubblewrap    runs a program confined
 #   sshd          an ssh server; tests start their own, on the loopback interface
 #   postgresql    the programs of PostgreSQL; tests start a server of their own
+#   notmuch, mu   what the store is measured beside
 #
 # With a ? after it the target can do without: a note, and no failure. Root gets
 # what is missing from apt-get; anybody else is shown the one line to run.
@@ -26,6 +27,7 @@ have() {
     bubblewrap) command -v bwrap >/dev/null ;;
     sshd) [[ -x /usr/sbin/sshd ]] ;;
     postgresql) command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ;;
+    notmuch | mu) command -v "$1" >/dev/null ;;
     *) echo "setup: unknown need $1" >&2; exit 2 ;;
   esac
 }
@@ -35,6 +37,7 @@ packages() {
     cc) echo gcc libc6-dev ;;
     sshd) echo openssh-server ;;
     postgresql) echo postgresql-15 ;;
+    mu) echo maildir-utils ;;
     *) echo "$1" ;;
   esac
 }
