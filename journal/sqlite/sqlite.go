@@ -130,7 +130,6 @@ func update(ctx context.Context, db *sql.DB, path string) error {
 	return s.Up(ctx, db)
 }
 
-
 // damaged is an error of the file that is one of the journal too.
 type damaged struct{ error }
 
