@@ -371,7 +371,7 @@ func (r *reading) named(ctx context.Context, target string) (*page, *Answer, err
 			return nil, &refused, nil
 		}
 	}
-	refused := r.refused(UnknownPage, "no page is named so; page discover lists the pages")
+	refused := r.refused(UnknownPage, "no page is named so; page discover lists the pages, and a sync brings in new ones")
 	return nil, &refused, nil
 }
 

@@ -90,7 +90,7 @@ func decodeUTF7(name string) string {
 	}
 }
 
-// emlReader reads a file that is one message, or a folder of them.
+// emlReader reads a file that is one message, or a folder of them; of files that begin as mailboxes do it reads all messages.
 type emlReader struct{ location string }
 
 func (r *emlReader) Containers(ctx context.Context) iter.Seq2[source.Container, error] {
@@ -125,7 +125,7 @@ func isMessage(name string) bool {
 	return true
 }
 
-func (r *emlReader) Read(_ context.Context, c source.Container, _ source.Before, sink source.Sink) (string, error) {
+func (r *emlReader) Read(ctx context.Context, c source.Container, before source.Before, sink source.Sink) (string, error) {
 	folder := path.Dir(c.Name)
 	if folder == "." {
 		folder = filepath.Base(r.location)
@@ -133,7 +133,16 @@ func (r *emlReader) Read(_ context.Context, c source.Container, _ source.Before,
 			folder = filepath.Base(filepath.Dir(r.location))
 		}
 	}
-	return "", readFile(source.Path(r.location, c), origin{folder: strings.ToValidUTF8(folder, "")}, sink)
+	folder = strings.ToValidUTF8(folder, "")
+	file := source.Path(r.location, c)
+	// A file that is not called a message may be a whole mailbox: mail programs keep folders of them without an extension.
+	if !isEML(file) && sniff(file) == Mbox {
+		if c.Name != "." && path.Ext(c.Name) == "" {
+			folder += "/" + path.Base(c.Name)
+		}
+		return mailboxOf(ctx, file, folder, before, sink)
+	}
+	return "", readFile(file, origin{folder: folder}, sink)
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}

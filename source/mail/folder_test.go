@@ -137,3 +137,36 @@ func TestDetect(t *testing.T) {
 		t.Error("there is a format pst")
 	}
 }
+
+// Thunderbird and others keep a folder of mailboxes whose files are called Inbox and Sent.
+func TestAFolderOfMailboxesWithoutExtension(t *testing.T) {
+	two := "From ann@x.org Tue Mar  3 10:00:00 2026\nFrom: ann@x.org\nSubject: one\n\nfirst\n\n" +
+		"From ann@x.org Tue Mar  3 11:00:00 2026\nFrom: ann@x.org\nSubject: two\n\nsecond\n"
+	root := folder(t, map[string]string{"Local Folders/Inbox": two, "Local Folders/Inbox.msf": "index"})
+	format, ok := Detect(root)
+	if !ok || format != EML {
+		t.Fatalf("Detect: %q, %v", format, ok)
+	}
+	r, err := Reader(format, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for c, err := range r.Containers(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSink()
+		note, err := r.Read(t.Context(), c, source.Before{}, s)
+		if err != nil || note == "" {
+			t.Errorf("%s: note %q, %v", c.Name, note, err)
+		}
+		for _, r := range s.records {
+			titles = append(titles, r.Folder+": "+r.Title)
+		}
+	}
+	slices.Sort(titles)
+	if want := []string{"Local Folders/Inbox: one", "Local Folders/Inbox: two"}; !slices.Equal(titles, want) {
+		t.Errorf("%q, want %q", titles, want)
+	}
+}

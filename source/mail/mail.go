@@ -47,7 +47,8 @@ var Formats = []string{Mbox, Maildir, EML}
 // Reader gives the reader of a format for an absolute path. The format is one of [Formats].
 //
 // A mailbox is one container whose positions are byte offsets of its From_ lines. Where it has only grown since the last reading, only
-// what was added is read. In the other formats each file is a container of its own with one message at position 0.
+// what was added is read. In the other formats each file is a container of its own with one message at position 0; a file of the format eml that is
+// not called .eml and begins as a mailbox does is read as one.
 //
 // A message that stands in several places has the same Ref in each. The Ref holds a hash of sender, date, subject and text, so that
 // a message which copies a Message-ID is another record.

@@ -43,6 +43,11 @@ func isMailbox(name string) bool {
 
 func (r *mboxReader) Read(ctx context.Context, c source.Container, before source.Before, sink source.Sink) (string, error) {
 	file := source.Path(r.location, c)
+	return mailboxOf(ctx, file, folderName(file), before, sink)
+}
+
+// mailboxOf reads the messages of a mailbox file.
+func mailboxOf(ctx context.Context, file, folder string, before source.Before, sink source.Sink) (string, error) {
 	f, err := boundedfile.Open(file)
 	if err != nil {
 		return "", err
@@ -63,7 +68,7 @@ func (r *mboxReader) Read(ctx context.Context, c source.Container, before source
 		}
 		grown = check == old.check
 	}
-	mb := reading{file: file, sink: sink, from: origin{folder: folderName(file), gmail: true}}
+	mb := reading{file: file, sink: sink, from: origin{folder: folder, gmail: true}}
 	if grown {
 		if err := sink.Keep(); err != nil {
 			return "", err
