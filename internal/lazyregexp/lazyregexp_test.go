@@ -11,7 +11,7 @@ func TestNew(t *testing.T) {
 	if !word().MatchString("word") || word().MatchString("two words") {
 		t.Error(`^\w+$ matches otherwise`)
 	}
-	if word() != word() {
+	if first, second := word(), word(); first != second {
 		t.Error("it is compiled twice")
 	}
 	broken := lazyregexp.New("(")
