@@ -60,6 +60,24 @@ func files(ctx context.Context, root string, want, enter func(path string) bool,
 	}
 }
 
+// maxLooked is how many files of a folder are looked at to see what the folder holds.
+const maxLooked = 5000
+
+// Any says whether one of the first few thousand files below root, or root itself where it is a file, is what is looked for. Enter is
+// that of [Files].
+func Any(root string, enter func(path string) bool, is func(Container) bool) bool {
+	looked := 0
+	for c, err := range Files(context.Background(), root, func(string) bool { return true }, enter) {
+		if looked++; err != nil || looked > maxLooked {
+			return false
+		}
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // Path is the path of a container of [Files].
 func Path(root string, c Container) string {
 	if c.Name == "." {

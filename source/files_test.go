@@ -190,3 +190,22 @@ func TestFolderThatCannotBeReadEndsTheList(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestAnyLooksAtTheFirstThousandsOnly(t *testing.T) {
+	var names []string
+	for i := range 5001 {
+		names = append(names, fmt.Sprintf("f%05d", i))
+	}
+	root := tree(t, names...)
+	for name, want := range map[string]bool{"f00000": true, "f04999": true, "f05000": false, "g": false} {
+		if got := source.Any(root, nil, func(c source.Container) bool { return c.Name == name }); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if !source.Any(root+"/f00001", nil, func(c source.Container) bool { return c.Name == "." }) {
+		t.Error("a file is not looked at")
+	}
+	if source.Any(root+"/none", nil, func(source.Container) bool { return true }) {
+		t.Error("there is something in what is not there")
+	}
+}

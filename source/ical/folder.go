@@ -23,17 +23,12 @@ func Reader(location string, zone *time.Location) source.Reader { return folder{
 // Detect tells a place that holds calendars: a file that begins with one, or a folder with a file that does. It looks at the first
 // few thousand files of a folder.
 func Detect(location string) (format string, ok bool) {
-	const most = 5000
-	looked := 0
-	for c, err := range source.Files(context.Background(), location, func(string) bool { return true }, nil) {
-		if looked++; err != nil || looked > most {
-			return "", false
-		}
-		if (c.Name == "." || wanted(c.Name)) && begins(source.Path(location, c)) {
-			return Format, true
-		}
+	if !source.Any(location, nil, func(c source.Container) bool {
+		return (c.Name == "." || wanted(c.Name)) && begins(source.Path(location, c))
+	}) {
+		return "", false
 	}
-	return "", false
+	return Format, true
 }
 
 // begins tells a file whose first line that is not empty begins a calendar.

@@ -46,17 +46,10 @@ func Reader(location string, zone *time.Location) source.Reader { return reader{
 
 // Detect tells a place that holds pages: a file by its ending, or a folder with such a file among the first few thousand.
 func Detect(location string) (format string, ok bool) {
-	const most = 5000
-	looked := 0
-	for c, err := range source.Files(context.Background(), location, func(string) bool { return true }, enter) {
-		if looked++; err != nil || looked > most {
-			return "", false
-		}
-		if c.Name == "." && wanted(location) || wanted(c.Name) {
-			return Format, true
-		}
+	if !source.Any(location, enter, func(c source.Container) bool { return c.Name == "." && wanted(location) || wanted(c.Name) }) {
+		return "", false
 	}
-	return "", false
+	return Format, true
 }
 
 func wanted(name string) bool {

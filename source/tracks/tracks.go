@@ -101,14 +101,9 @@ func (r reader) Read(ctx context.Context, c source.Container, _ source.Before, s
 
 // Detect tells the format of a file, or of the first file below a folder that has one of them. It looks at the first few thousand.
 func Detect(location string) (name string, ok bool) {
-	const most = 5000
-	looked := 0
-	for c, err := range source.Files(context.Background(), location, func(string) bool { return true }, nil) {
-		if looked++; err != nil || looked > most {
-			return "", false
-		}
+	ok = source.Any(location, nil, func(c source.Container) bool {
 		var head []byte
-		for _, name := range []string{GPX, OwnTracks, ActivityWatch} {
+		for _, name = range []string{GPX, OwnTracks, ActivityWatch} {
 			f := formats[name]
 			if c.Name != "." && !f.wants(c.Name) {
 				continue
@@ -117,11 +112,15 @@ func Detect(location string) (name string, ok bool) {
 				head = headOf(source.Path(location, c))
 			}
 			if f.begins(head) {
-				return name, true
+				return true
 			}
 		}
+		return false
+	})
+	if !ok {
+		name = ""
 	}
-	return "", false
+	return name, ok
 }
 
 func headOf(file string) []byte {
