@@ -67,7 +67,7 @@ type Spot struct {
 	Lat        float64  `json:"lat"`
 	Lon        float64  `json:"lon"`
 	Accuracy   *float64 `json:"accuracy,omitempty"`
-	Name       string   `json:"name,omitempty"`
+	Name       string   `json:"name,omitempty"` // else the address, where the source knows either
 	ObservedAt Instant  `json:"observedAt"`
 	AgeSeconds int64    `json:"ageSeconds"`
 	Source     string   `json:"source"`
@@ -111,6 +111,7 @@ type placeDetails struct {
 	Lon      *float64 `json:"lon"`
 	Accuracy *float64 `json:"accuracy"`
 	Name     string   `json:"name"`
+	Address  string   `json:"address"`
 }
 
 func (v Context) where(ctx context.Context, r *reading) (Answer, error) {
@@ -133,7 +134,7 @@ func (v Context) where(ctx context.Context, r *reading) (Answer, error) {
 			continue
 		}
 		payload.Place = &Spot{
-			Lat: *d.Lat, Lon: *d.Lon, Accuracy: d.Accuracy, Name: shortened(d.Name, maxContextText), ObservedAt: Instant{row.Time},
+			Lat: *d.Lat, Lon: *d.Lon, Accuracy: d.Accuracy, Name: shortened(cmp.Or(d.Name, d.Address), maxContextText), ObservedAt: Instant{row.Time},
 			AgeSeconds: at.Unix() - row.Time.Unix(), Source: row.Source.Name,
 		}
 		payload.Ifc = Ifc{r.made(row.Label)}

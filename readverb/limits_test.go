@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/loomrun/loom/calendar"
 	"github.com/loomrun/loom/readverb"
 	"github.com/loomrun/loom/store"
+	"github.com/loomrun/loom/store/storetest"
 )
 
 func read[T any](t *testing.T, parts []part, argv string) (T, readverb.Answer) {
@@ -198,5 +201,56 @@ func TestFailuresOfTheStoreAreErrors(t *testing.T) {
 		if a, err := verb.Read(context.Background(), readverb.Reader{View: view, Now: now}); !errors.Is(err, errDisk) || a.Payload != nil {
 			t.Errorf("%v: %v, %v", argv, a.Payload, err)
 		}
+	}
+}
+
+// A name is that of a source before it is a connector's, and a connector's before it is a kind's.
+func TestSourcesAreChosen(t *testing.T) {
+	parts := []part{
+		{Source: source("pages", store.MailSource, "mbox")},
+		{Source: source("notes", store.PagesSource, "markdown")},
+		{Source: source("post", store.MailSource, "eml")},
+		{Source: source("home", store.MailSource, "mbox")},
+	}
+	for names, want := range map[string]string{
+		"pages":             "pages",
+		"pages.markdown":    "notes",
+		"mail":              "home pages post",
+		"mail.mbox":         "home pages",
+		"mail.eml,notes":    "notes post",
+		"mail,home , notes": "home notes pages post",
+	} {
+		found, _ := read[*readverb.Found](t, parts, "search word --sources '"+names+"'")
+		if got := strings.Join(slices.Sorted(maps.Keys(found.SourceStatus)), " "); got != want {
+			t.Errorf("%s: %s, want %s", names, got, want)
+		}
+	}
+}
+
+func TestSendersAreNamed(t *testing.T) {
+	r := &store.Record{Ref: "m", Kind: store.Mail, Title: "word", Body: "word", From: []store.Party{
+		{Name: "Ann", Address: "ann@x.org"}, {Address: "b@x.org"}, {Name: "C"}, {Name: "D@x.org", Address: "d@x.org"}, {Name: "E"}, {Name: "F"},
+	}}
+	found, _ := read[*readverb.Found](t, []part{{Source: source("post", store.MailSource, "mbox"), records: []*store.Record{r}}}, "search word")
+	if got, want := found.Hits[0].From, "Ann <ann@x.org>, b@x.org, C, d@x.org, E, …"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Where the clock skips midnight a day begins later, and is whole all the same.
+func TestDaysWithoutMidnight(t *testing.T) {
+	const havana = "America/Havana" // 2026-03-08 begins at 01:00
+	found, _ := read[*readverb.Found](t, nil, "search word --tz "+havana+" --since 2026-03-08 --until 2026-03-08")
+	since, until := found.Filters.Since.UTC().Format(time.RFC3339), found.Filters.Until.UTC().Format(time.RFC3339)
+	if since != "2026-03-08T05:00:00Z" || until != "2026-03-09T04:00:00Z" {
+		t.Errorf("%s to %s", since, until)
+	}
+}
+
+// An instance whose zone is not known here is in UTC.
+func TestOwnersZone(t *testing.T) {
+	m := storetest.NewMemory(store.Owner{Subject: "ada", Zone: "Nowhere/City"})
+	if got := readverb.OwnersZone(m.View(everything)); got != time.UTC {
+		t.Errorf("%s", got)
 	}
 }

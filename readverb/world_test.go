@@ -294,11 +294,12 @@ func theParts() []part {
 			contact("a3", "grace  HOPPER", object{"org": "Home", "note": "Calls on Sunday", "addresses": []string{"1 Main St"}}, "grace@home.example", "grace@example.com", "handle:Amazing"),
 			contact("d1", "Amazing Grace", nil, "grace@sea.example"),
 			group("g3", "Friends", "a3"),
+			group("g4", "Kin", "mailto:us@example.org"),
 		}},
 		{Source: source(store.FileCabinet, store.PagesSource, "markdown"), records: []*store.Record{
 			page("P-1", "profile.md", "page", "About me", "I count.", object{"name": "Ada Lovelace", "bio": "Counts <b>everything</b>."}),
 			page("P-2", "People/Amazing Grace/about.md", "entity", "Amazing Grace", "The admiral.", object{"aliases": []string{"Grace Hopper"}},
-				"People/Amazing Grace/about.md", "grace@sea.example", "grace@example.com", "person:zz"),
+				"People/Amazing Grace/about.md", "grace@sea.example", "grace@example.com", "person:00"),
 		}},
 		{Source: source("notes", store.PagesSource, "markdown", "work"), records: []*store.Record{
 			page("P-12", "projects/compiler.md", "project", "Compiler", "See the plan.", object{
