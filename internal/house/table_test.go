@@ -151,7 +151,7 @@ var keepers = map[string][]string{
 	"golang.org/x/net/html":                    {"source/mail"},
 	"github.com/yuin/goldmark":                 {"source/markdown"},
 	"github.com/jackc/pgx/v5":                  {"journal/postgres", "journal/journaltest"},
-	"github.com/pressly/goose/v3":              {"internal/schema", "journal/sqlite", "journal/postgres", "store/sqlite"},
+	"github.com/pressly/goose/v3":              {"internal/schema", "internal/sqlitefile", "journal/postgres", "store/sqlite"},
 }
 
 // testLibraries may be imported by tests and by testHelpers.

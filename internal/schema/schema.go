@@ -4,23 +4,30 @@ package schema
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
 )
 
+// Errors of a database that cannot be used as it is.
+var (
+	ErrNone  = errors.New("it has none of the tables")
+	ErrNewer = errors.New("use the newer program that wrote it")
+)
+
 // Schema is how the tables of a database come to be.
 type Schema struct {
 	Dialect goose.Dialect
-	Files   fs.FS  // the migrations, each NUMBER_NAME.sql
+	Files   fs.FS  // with the migrations in a folder of this name, each NUMBER_NAME.sql
 	Table   string // of the migrations that a database has been through
 	Exists  string // a query of whether that table is there
 }
 
 // Newest gives the version that this program makes and takes: the highest number of a migration.
 func (s Schema) Newest() (int64, error) {
-	files, err := fs.ReadDir(s.Files, ".")
+	files, err := fs.ReadDir(s.Files, "migrations")
 	if err != nil {
 		return 0, err
 	}
@@ -35,32 +42,37 @@ func (s Schema) Newest() (int64, error) {
 	return newest, nil
 }
 
-// Version gives the version of a database: 0 for one that never had any of these tables.
-func (s Schema) Version(ctx context.Context, db *sql.DB) (version int64, err error) {
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+s.Table).Scan(&version)
-	if err == nil {
-		return version, nil
-	}
-	var there bool
-	if existsErr := db.QueryRowContext(ctx, s.Exists).Scan(&there); existsErr == nil && !there {
-		return 0, nil
-	}
-	return 0, err
-}
-
-// Current tells whether a database of a version can be used as it is. A version that this program does not
-// know yet is an error.
-func (s Schema) Current(version int64) (bool, error) {
+// Behind tells whether a database is of an older version than this program, so that [Schema.Up] has something to do. Errors wrap
+// [ErrNone] and [ErrNewer].
+func (s Schema) Behind(ctx context.Context, db *sql.DB) (bool, error) {
 	newest, err := s.Newest()
-	if err == nil && version > newest {
-		err = fmt.Errorf("it has version %d, and this program knows versions up to %d: use the newer program that wrote it", version, newest)
+	if err != nil {
+		return false, err
 	}
-	return version == newest, err
+	var version int64
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+s.Table).Scan(&version)
+	if err != nil {
+		var there bool
+		if existsErr := db.QueryRowContext(ctx, s.Exists).Scan(&there); existsErr != nil || there {
+			return false, err
+		}
+	}
+	switch {
+	case version == 0:
+		return false, ErrNone
+	case version > newest:
+		return false, fmt.Errorf("it has version %d, and this program knows versions up to %d: %w", version, newest, ErrNewer)
+	}
+	return version < newest, nil
 }
 
 // Up brings a database to the newest version. The caller keeps others from doing the same at the same time.
 func (s Schema) Up(ctx context.Context, db *sql.DB) error {
-	p, err := goose.NewProvider(s.Dialect, db, s.Files, goose.WithTableName(s.Table),
+	files, err := fs.Sub(s.Files, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(s.Dialect, db, files, goose.WithTableName(s.Table),
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err == nil {
 		_, err = p.Up(ctx)

@@ -4,15 +4,36 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
+
+	"github.com/loomrun/loom/internal/schema"
 )
 
 // BusyTime is how long a change waits for another program's.
 const BusyTime = 10 * time.Second
+
+// Tables is how the tables of an SQLite database come to be, see [schema.Schema].
+func Tables(files fs.FS, table string) schema.Schema {
+	return schema.Schema{
+		Dialect: goose.DialectSQLite3, Files: files, Table: table,
+		Exists: "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '" + table + "'",
+	}
+}
+
+// Fill makes the tables of an empty file that nobody else has yet: it is written ahead for good, and a file that is in use may be too busy
+// to become so.
+func Fill(ctx context.Context, db *sql.DB, s schema.Schema) error {
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	return s.Up(ctx, db)
+}
 
 // purgeAgain is the time between two tries to empty the log.
 const purgeAgain = 5 * time.Millisecond

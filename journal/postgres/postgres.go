@@ -23,12 +23,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-func tables() (schema.Schema, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	return schema.Schema{
-		Dialect: goose.DialectPostgres, Files: files, Table: "journal_version",
-		Exists: "SELECT to_regclass('journal_version') IS NOT NULL",
-	}, err
+var tables = schema.Schema{
+	Dialect: goose.DialectPostgres, Files: migrations, Table: "journal_version",
+	Exists: "SELECT to_regclass('journal_version') IS NOT NULL",
 }
 
 const (
@@ -81,18 +78,12 @@ func durable(ctx context.Context, c *pgx.Conn) error {
 
 // update makes the tables, or brings them to the version of this program.
 func update(ctx context.Context, db *sql.DB, existing bool) error {
-	s, err := tables()
-	if err != nil {
-		return err
-	}
-	version, err := s.Version(ctx, db)
-	if err != nil {
-		return err
-	}
-	if version == 0 && existing {
+	behind, err := tables.Behind(ctx, db)
+	switch {
+	case errors.Is(err, schema.ErrNone) && existing:
 		return fmt.Errorf("there is none in the database: %w", fs.ErrNotExist)
-	}
-	if current, err := s.Current(version); current || err != nil {
+	case errors.Is(err, schema.ErrNone):
+	case err != nil || !behind:
 		return err
 	}
 	// One connection holds the lock while others work; it ends with the connection at the latest.
@@ -104,7 +95,7 @@ func update(ctx context.Context, db *sql.DB, existing bool) error {
 	if _, err := lock.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
 		return err
 	}
-	err = s.Up(ctx, db)
+	err = tables.Up(ctx, db)
 	_, unlockErr := lock.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
 	return errors.Join(err, unlockErr)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/loomrun/loom/internal/sqlitefile"
 	"github.com/loomrun/loom/journal/sqlstore"
 )
 
@@ -13,14 +14,7 @@ func fill(ctx context.Context, path string, o sqlstore.Options) error {
 	if err != nil {
 		return err
 	}
-	s, err := tables()
-	if err == nil {
-		// It stays so for good, and nobody else has the file yet: a file that is in use may be too busy for it.
-		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-	}
-	if err == nil {
-		err = s.Up(ctx, db)
-	}
+	err = sqlitefile.Fill(ctx, db, tables)
 	// The last connection that closes brings the log into the file and removes it.
 	return errors.Join(err, db.Close())
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 
 	"github.com/loomrun/loom/internal/atomicfile"
@@ -24,13 +23,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-func tables() (schema.Schema, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	return schema.Schema{
-		Dialect: goose.DialectSQLite3, Files: files, Table: "journal_version",
-		Exists: "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'journal_version'",
-	}, err
-}
+var tables = sqlitefile.Tables(migrations, "journal_version")
 
 const (
 	// logPages is how long the log of changes grows, in pages, before it is brought into the file. A program that
@@ -107,19 +100,11 @@ func connect(path string, o sqlstore.Options) (*sql.DB, error) {
 
 // update brings an existing journal to the version of this program.
 func update(ctx context.Context, db *sql.DB, path string) error {
-	s, err := tables()
-	if err != nil {
-		return err
-	}
-	version, err := s.Version(ctx, db)
-	if err != nil {
-		return err
-	}
-	if version == 0 {
+	behind, err := tables.Behind(ctx, db)
+	if errors.Is(err, schema.ErrNone) {
 		return errors.New("this is a database of something else: choose another path, or move it away")
 	}
-	current, err := s.Current(version)
-	if err != nil || current {
+	if err != nil || !behind {
 		return err
 	}
 	lock, err := atomicfile.LockFolderContext(ctx, filepath.Dir(path))
@@ -127,7 +112,7 @@ func update(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	defer lock.Unlock()
-	return s.Up(ctx, db)
+	return tables.Up(ctx, db)
 }
 
 // damaged is an error of the file that is one of the journal too.

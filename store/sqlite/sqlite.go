@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 
 	"github.com/loomrun/loom/internal/atomicfile"
@@ -24,13 +23,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-func tables() (schema.Schema, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	return schema.Schema{
-		Dialect: goose.DialectSQLite3, Files: files, Table: "store_version",
-		Exists: "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'store_version'",
-	}, err
-}
+var tables = sqlitefile.Tables(migrations, "store_version")
 
 const (
 	// lockTime is how long a write waits for another program that writes to the instance.
@@ -95,14 +88,7 @@ func fill(ctx context.Context, path string, owner store.Owner) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	s, err := tables()
-	if err != nil {
-		return err
-	}
-	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
-		return err
-	}
-	if err := s.Up(ctx, db); err != nil {
+	if err := sqlitefile.Fill(ctx, db, tables); err != nil {
 		return err
 	}
 	if _, err := db.ExecContext(ctx, "INSERT INTO owner (one, subject, zone, made) VALUES (1, ?, ?, ?)",
@@ -153,30 +139,21 @@ func (d *DB) Close() error { return errors.Join(d.read.Close(), d.write.Close())
 
 // update brings an existing store to the version of this program.
 func (d *DB) update(ctx context.Context) error {
-	s, err := tables()
-	if err != nil {
-		return err
-	}
-	version, err := s.Version(ctx, d.read)
-	if err != nil {
-		return err
-	}
-	if version == 0 {
+	behind, err := tables.Behind(ctx, d.read)
+	switch {
+	case errors.Is(err, schema.ErrNone):
 		return errors.New("this is a database of something else: name another instance, or move it away")
-	}
-	current, err := s.Current(version)
-	if err != nil {
+	case errors.Is(err, schema.ErrNewer):
 		return fmt.Errorf("%w: %w", store.ErrNewer, err)
-	}
-	if current {
-		return nil
+	case err != nil || !behind:
+		return err
 	}
 	lock, err := d.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Unlock()
-	return s.Up(ctx, d.write)
+	return tables.Up(ctx, d.write)
 }
 
 // lock keeps other programs from writing to the instance. Readers go on.
