@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/internal/lazyregexp"
 )
 
@@ -153,7 +154,7 @@ func checkText(name, value string) error {
 		return invalid("%s: an empty argument", name)
 	case !utf8.ValidString(value):
 		return invalid("%s: the argument is not UTF-8", name)
-	case units(value) > MaxText:
+	case codeunits.Count(value) > MaxText:
 		return invalid("%s: an argument has at most %d characters", name, MaxText)
 	case strings.ContainsFunc(value, unicode.IsControl):
 		return invalid("%s: an argument has no control characters", name)
@@ -171,7 +172,7 @@ func listed(name, text string) ([]string, error) {
 		if part == "" {
 			return nil, invalid("%s: a list with commas between its names, none of them empty", name)
 		}
-		if !contains(list, part) {
+		if !slices.Contains(list, part) {
 			list = append(list, part)
 		}
 	}

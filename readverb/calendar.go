@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/loomrun/loom/calendar"
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/store"
 )
 
@@ -178,9 +179,9 @@ func sorted(all []*Occurrence) []*Occurrence {
 func (r *reading) occurrence(row store.Row, series *calendar.Event, o calendar.Occurrence) *Occurrence {
 	e := o.Event
 	shown := &Occurrence{
-		ID: row.Source.Name + "/" + row.Ref, Title: shortened(cmp.Or(e.Summary, series.Summary), maxEventText), AllDay: o.Start.IsDate(),
-		Location: shortened(e.Location, maxEventText), Status: strings.ToLower(cmp.Or(e.Status, calendar.Confirmed)),
-		Calendar: row.Source.Name, Description: shortened(e.Description, maxDescription),
+		ID: row.Source.Name + "/" + row.Ref, Title: codeunits.Cut(cmp.Or(e.Summary, series.Summary), maxEventText), AllDay: o.Start.IsDate(),
+		Location: codeunits.Cut(e.Location, maxEventText), Status: strings.ToLower(cmp.Or(e.Status, calendar.Confirmed)),
+		Calendar: row.Source.Name, Description: codeunits.Cut(e.Description, maxDescription),
 		Recurring: len(series.Rules) > 0 || len(series.Added) > 0 || len(series.Overrides) > 0,
 		Attendees: []Attendee{}, Ifc: Ifc{r.made(row.Label)}, begin: o.Begin, uid: series.UID,
 	}
@@ -193,7 +194,7 @@ func (r *reading) occurrence(row store.Row, series *calendar.Event, o calendar.O
 		shown.Start, shown.End, shown.Zone = offsetOf(o.Begin, o.Start), offsetOf(o.Finish, o.End), o.Start.Zone()
 	}
 	if e.Organizer != (calendar.Party{}) {
-		shown.Organizer = &Attendee{Name: shortened(e.Organizer.Name, maxEventText), Address: shortened(e.Organizer.Address, maxEventText)}
+		shown.Organizer = &Attendee{Name: codeunits.Cut(e.Organizer.Name, maxEventText), Address: codeunits.Cut(e.Organizer.Address, maxEventText)}
 	}
 	for n, a := range e.Attendees {
 		if n == maxAttendees {
@@ -201,7 +202,7 @@ func (r *reading) occurrence(row store.Row, series *calendar.Event, o calendar.O
 			break
 		}
 		shown.Attendees = append(shown.Attendees, Attendee{
-			shortened(a.Name, maxEventText), shortened(a.Address, maxEventText), strings.ToLower(shortened(a.Participation, maxEventText)),
+			codeunits.Cut(a.Name, maxEventText), codeunits.Cut(a.Address, maxEventText), strings.ToLower(codeunits.Cut(a.Participation, maxEventText)),
 		})
 	}
 	return shown

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/store"
 )
 
@@ -134,7 +135,7 @@ func (v Context) where(ctx context.Context, r *reading) (Answer, error) {
 			continue
 		}
 		payload.Place = &Spot{
-			Lat: *d.Lat, Lon: *d.Lon, Accuracy: d.Accuracy, Name: shortened(cmp.Or(d.Name, d.Address), maxContextText), ObservedAt: Instant{row.Time},
+			Lat: *d.Lat, Lon: *d.Lon, Accuracy: d.Accuracy, Name: codeunits.Cut(cmp.Or(d.Name, d.Address), maxContextText), ObservedAt: Instant{row.Time},
 			AgeSeconds: at.Unix() - row.Time.Unix(), Source: row.Source.Name,
 		}
 		payload.Ifc = Ifc{r.made(row.Label)}
@@ -181,7 +182,7 @@ func (v Context) activity(ctx context.Context, r *reading) (Answer, error) {
 			break
 		}
 		d := decoded[activityDetails](row.Details)
-		key := [2]string{shortened(oneLine(d.App), maxContextText), shortened(oneLine(d.Title), maxContextText)}
+		key := [2]string{codeunits.Cut(oneLine(d.App), maxContextText), codeunits.Cut(oneLine(d.Title), maxContextText)}
 		if key == ([2]string{}) {
 			continue // that the person was there is no activity
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/internal/lazyregexp"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/source/markdown"
@@ -236,12 +237,12 @@ func pageOf(row store.Row) *page {
 	d := decoded[pageDetails](row.Details)
 	p := &page{
 		source: row.Source.Name, ref: row.Ref, id: d.PageID, path: cmp.Or(d.Path, row.Ref), kind: d.Kind, title: row.Title,
-		status: shortened(d.Status, maxPageText), summary: shortened(d.Summary, 4*maxPageText),
+		status: codeunits.Cut(d.Status, maxPageText), summary: codeunits.Cut(d.Summary, 4*maxPageText),
 		aliases: few(d.Aliases, maxPageTexts, maxPageText), tags: few(d.Tags, maxPageTexts, maxPageText),
 		links: few(d.Links, maxLinks, store.MaxRefBytes), updated: Instant{row.Time}, label: row.Label,
 	}
 	for _, h := range d.Headings[:min(len(d.Headings), maxPageTexts)] {
-		p.headings = append(p.headings, shortened(h.Text, maxPageText))
+		p.headings = append(p.headings, codeunits.Cut(h.Text, maxPageText))
 	}
 	if !slices.ContainsFunc(pageKinds, func(k struct{ one, many string }) bool { return k.one == p.kind }) {
 		p.kind = "page"
@@ -313,7 +314,7 @@ func (v PageDiscover) Read(ctx context.Context, from Reader) (Answer, error) {
 	d := &Discovered{OK: true, Concise: v.Concise, TotalPages: len(all)}
 	for i, p := range all {
 		if i >= limit {
-			if many := pluralOf(p.kind); !contains(d.OmittedViews, many) {
+			if many := pluralOf(p.kind); !slices.Contains(d.OmittedViews, many) {
 				d.OmittedViews = append(d.OmittedViews, many)
 			}
 			continue

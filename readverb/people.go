@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/internal/lazyregexp"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/store"
@@ -190,7 +191,7 @@ func cardOf(row store.Row) *card {
 		named = append(named, c.details.Name, c.details.Given+" "+c.details.Family)
 	}
 	for _, n := range named {
-		if folded := words.Fold(n); folded != "" && !contains(c.names, folded) {
+		if folded := words.Fold(n); folded != "" && !slices.Contains(c.names, folded) {
 			c.names = append(c.names, folded)
 		}
 	}
@@ -222,7 +223,7 @@ func (c *card) same(other *card) bool {
 			shared = true
 		}
 	}
-	return shared && slices.ContainsFunc(c.names, func(n string) bool { return contains(other.names, n) })
+	return shared && slices.ContainsFunc(c.names, func(n string) bool { return slices.Contains(other.names, n) })
 }
 
 // person is one person put together from all cards of the view that are of the same.
@@ -304,7 +305,7 @@ func personOf(cards []*card) *person {
 			p.id, p.name = c.id, c.name
 		}
 		for _, i := range c.identifiers {
-			if !strings.HasPrefix(i, personPrefix) && !aboutForm().MatchString(i) && !contains(p.identifiers, i) {
+			if !strings.HasPrefix(i, personPrefix) && !aboutForm().MatchString(i) && !slices.Contains(p.identifiers, i) {
 				p.identifiers = append(p.identifiers, i)
 			}
 		}
@@ -349,7 +350,7 @@ func observedID(i store.Identifier) string { return personPrefix + hashed("obser
 
 // summary is what both shapes show of a person.
 func (r *reading) summary(ctx context.Context, p *person) (*Person, error) {
-	payload := &Person{CanonicalID: p.id, DisplayName: shortened(p.name, maxCardText), Identifiers: few(p.identifiers, maxCardTexts, maxCardText)}
+	payload := &Person{CanonicalID: p.id, DisplayName: codeunits.Cut(p.name, maxCardText), Identifiers: few(p.identifiers, maxCardTexts, maxCardText)}
 	for _, c := range p.cards {
 		if c.isPage && len(payload.Pages) < maxCardTexts {
 			payload.Pages = append(payload.Pages, c.page)
@@ -378,7 +379,7 @@ func (r *reading) summary(ctx context.Context, p *person) (*Person, error) {
 	payload.Interaction.Messages = len(newest)
 	for n, m := range newest {
 		if n == 0 {
-			payload.Interaction.Last, payload.Interaction.LastTitle = Instant{m.at}, shortened(m.title, maxCardText)
+			payload.Interaction.Last, payload.Interaction.LastTitle = Instant{m.at}, codeunits.Cut(m.title, maxCardText)
 		}
 		p.used.add(m.label)
 	}
@@ -389,12 +390,12 @@ func (r *reading) summary(ctx context.Context, p *person) (*Person, error) {
 func (p *person) fill(payload *Person) {
 	first := func(to *string, value string) {
 		if *to == "" {
-			*to = shortened(value, maxCardText)
+			*to = codeunits.Cut(value, maxCardText)
 		}
 	}
 	union := func(to *[]string, values []string) {
 		for _, v := range values {
-			if v = shortened(v, maxCardText); v != "" && !contains(*to, v) && len(*to) < maxCardTexts {
+			if v = codeunits.Cut(v, maxCardText); v != "" && !slices.Contains(*to, v) && len(*to) < maxCardTexts {
 				*to = append(*to, v)
 			}
 		}
@@ -408,7 +409,7 @@ func (p *person) fill(payload *Person) {
 		union(&payload.URLs, d.URLs)
 		union(&payload.Categories, d.Categories)
 		if d.Note != "" && !strings.Contains(payload.Note, d.Note) {
-			payload.Note = shortened(strings.TrimSpace(payload.Note+"\n\n"+d.Note), maxNote)
+			payload.Note = codeunits.Cut(strings.TrimSpace(payload.Note+"\n\n"+d.Note), maxNote)
 		}
 	}
 }
@@ -459,7 +460,7 @@ func (r *reading) group(ctx context.Context, i store.Identifier) (*group, error)
 		return nil, &ContestedError{Identifier: i}
 	}
 	row, details := all[0].row, all[0].details
-	g := &group{name: shortened(oneLine(row.Title), maxCardText)}
+	g := &group{name: codeunits.Cut(oneLine(row.Title), maxCardText)}
 	g.used.add(row.Label)
 	// The first key is the name. Where another group has it too, the last one, which is the reference, names only this.
 	for _, key := range row.Keys {
@@ -507,7 +508,7 @@ func (r *reading) join(ctx context.Context, g *group, source, member string) err
 				continue
 			}
 			i = store.Identifier(c.id)
-			if !contains(row.Keys, c.id) { // a card without an id of its own is looked up by nothing
+			if !slices.Contains(row.Keys, c.id) { // a card without an id of its own is looked up by nothing
 				g.take(&person{id: c.id, name: c.name, used: labels{[]label.Label{c.label}}})
 				return nil
 			}
@@ -531,7 +532,7 @@ func (r *reading) join(ctx context.Context, g *group, source, member string) err
 }
 
 func (g *group) take(p *person) {
-	g.members = append(g.members, Member{p.id, shortened(p.name, maxCardText)})
+	g.members = append(g.members, Member{p.id, codeunits.Cut(p.name, maxCardText)})
 	g.used.add(p.used.all...)
 	for _, i := range p.identifiers {
 		g.identifiers = append(g.identifiers, store.Identifier(i))

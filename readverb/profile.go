@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/source/markdown"
 	"github.com/loomrun/loom/store"
 )
@@ -77,5 +78,5 @@ func profileOf(row store.Row) (name, bio string) {
 			bio = rest
 		}
 	}
-	return shortened(oneLine(name), maxProfileName), shortened(strings.TrimSpace(bio), maxBio)
+	return codeunits.Cut(oneLine(name), maxProfileName), codeunits.Cut(strings.TrimSpace(bio), maxBio)
 }

@@ -19,9 +19,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/store"
 )
@@ -115,7 +117,7 @@ func ScopeOf(facets string, known []string) (store.Scope, error) {
 		return store.Scope{}, err
 	}
 	for _, f := range chosen {
-		if !contains(known, f) {
+		if !slices.Contains(known, f) {
 			return store.Scope{}, invalid("there is no facet %q; %s", f, theKnown("facets", known))
 		}
 	}
@@ -123,7 +125,7 @@ func ScopeOf(facets string, known []string) (store.Scope, error) {
 }
 
 // noteWithheld is for rows whose stored label is not the one their source gives.
-const noteWithheld = "records were left out whose stored label is not the one their source gives; see loom status"
+const noteWithheld = "records were left out whose stored label is not the one their source gives: another program changed the store; remove their source and add it again"
 
 // reading is one verb at work.
 type reading struct {
@@ -153,7 +155,7 @@ func OwnersZone(v store.View) *time.Location {
 }
 
 func (r *reading) note(line string) {
-	if !contains(r.notes, line) {
+	if !slices.Contains(r.notes, line) {
 		r.notes = append(r.notes, line)
 	}
 }
@@ -226,47 +228,11 @@ func hashed(parts ...string) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:20]
 }
 
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
-}
-
-// shortened cuts a text to so many UTF-16 code units, not within a character (D30).
-func shortened(s string, units int) string {
-	n := 0
-	for i, c := range s {
-		n += width(c)
-		if n > units {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-func width(c rune) int {
-	if c > 0xffff {
-		return 2
-	}
-	return 1
-}
-
-func units(s string) int {
-	n := 0
-	for _, c := range s {
-		n += width(c)
-	}
-	return n
-}
-
 // few gives the first of a list, at most so many, each cut to a length.
 func few(list []string, most, length int) []string {
 	out := make([]string, 0, min(len(list), most))
 	for _, s := range list[:min(len(list), most)] {
-		out = append(out, shortened(s, length))
+		out = append(out, codeunits.Cut(s, length))
 	}
 	return out
 }

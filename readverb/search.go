@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/store"
 	"github.com/loomrun/loom/store/query"
 )
@@ -250,12 +251,12 @@ func chosenSources(there []store.SourceState, names []string) ([]store.SourceSta
 			var all []string
 			for _, form := range forms {
 				for _, s := range there {
-					if !contains(all, form(s)) {
+					if !slices.Contains(all, form(s)) {
 						all = append(all, form(s))
 					}
 				}
 			}
-			return nil, invalid("--sources: nothing here is called %q; %s", shortened(name, 80), theKnown("sources, connectors and kinds", all))
+			return nil, invalid("--sources: nothing here is called %q; %s", codeunits.Cut(name, 80), theKnown("sources, connectors and kinds", all))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(there), func(s store.SourceState) bool { return !chosen[s.Name] }), nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/internal/lazyregexp"
 )
 
@@ -72,7 +73,7 @@ func (r *reading) instant(name, text string, ends bool) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, invalid("%s: %q is no time; %v", name, shortened(text, 40), errInstant)
+	return time.Time{}, invalid("%s: %q is no time; %v", name, codeunits.Cut(text, 40), errInstant)
 }
 
 // day gives the first moment of a date in the zone, and that of the next one.

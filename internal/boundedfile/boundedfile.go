@@ -68,6 +68,17 @@ func Open(path string) (*os.File, error) {
 	return open(path, syscall.O_NOFOLLOW, func(fs.FileInfo) bool { return true })
 }
 
+// Head gives the first bytes of the regular file at path, at most limit of them: enough to see what it is. Errors are those of
+// [ReadDirect], without ErrTooLarge.
+func Head(path string, limit Size) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadFrom(io.LimitReader(f, int64(limit)), path, limit)
+}
+
 func read(path string, limit Size, flags int, fit func(fs.FileInfo) bool) ([]byte, error) {
 	f, err := open(path, flags, fit)
 	if err != nil {

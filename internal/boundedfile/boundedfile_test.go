@@ -200,6 +200,14 @@ func TestOpen(t *testing.T) {
 	if _, err := f.ReadAt(piece, 1); err != nil || string(piece) != "ro" {
 		t.Errorf("ReadAt(1) = %q, %v", piece, err)
 	}
+	for limit, want := range map[boundedfile.Size]string{0: "", 3: "Fro", 5: "From ", 6: "From "} {
+		if head, err := boundedfile.Head(file, limit); err != nil || string(head) != want {
+			t.Errorf("Head(%d) = %q, %v, want %q", limit, head, err, want)
+		}
+	}
+	if _, err := boundedfile.Head(link, 1); !errors.Is(err, boundedfile.ErrSymbolicLink) {
+		t.Errorf("Head(%s) = %v", link, err)
+	}
 	for path, want := range map[string]error{link: boundedfile.ErrSymbolicLink, folder: boundedfile.ErrNotRegular, file + "s": os.ErrNotExist} {
 		if _, err := boundedfile.Open(path); !errors.Is(err, want) {
 			t.Errorf("Open(%s) = %v, want %v", path, err, want)

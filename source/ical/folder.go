@@ -3,7 +3,6 @@ package ical
 import (
 	"bytes"
 	"context"
-	"io"
 	"iter"
 	"path"
 	"strings"
@@ -33,14 +32,8 @@ func Detect(location string) (format string, ok bool) {
 
 // begins tells a file whose first line that is not empty begins a calendar.
 func begins(file string) bool {
-	f, err := boundedfile.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 1024)
-	n, _ := io.ReadFull(f, head)
-	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n")
+	head, _ := boundedfile.Head(file, 1024) // of what cannot be read, nothing
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	const begin = "BEGIN:VCALENDAR"
 	return len(head) >= len(begin) && strings.EqualFold(string(head[:len(begin)]), begin)
 }

@@ -25,7 +25,6 @@ package mail
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,12 +136,7 @@ func readFolder(folder string) []os.DirEntry {
 
 // sniff says what a file holds by how it begins.
 func sniff(file string) string {
-	f, err := boundedfile.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	start, err := io.ReadAll(io.LimitReader(f, sniffBytes))
+	start, err := boundedfile.Head(file, sniffBytes)
 	if err != nil {
 		return ""
 	}

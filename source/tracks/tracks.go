@@ -124,14 +124,11 @@ func Detect(location string) (name string, ok bool) {
 }
 
 func headOf(file string) []byte {
-	f, err := boundedfile.Open(file)
+	head, err := boundedfile.Head(file, 16<<10)
 	if err != nil {
 		return []byte{}
 	}
-	defer f.Close()
-	head := make([]byte, 16<<10)
-	n, _ := io.ReadFull(f, head)
-	return head[:n]
+	return head
 }
 
 // Place is what the details of a record of kind place hold. Coordinates are WGS 84, in degrees with at most seven

@@ -49,14 +49,8 @@ func Detect(location string) (format string, ok bool) {
 
 // begins tells a file whose first line that is not empty begins a card.
 func begins(file string) bool {
-	f, err := boundedfile.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 1024)
-	n, _ := io.ReadFull(f, head)
-	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)), " \t\r\n")
+	head, _ := boundedfile.Head(file, 1024) // of what cannot be read, nothing
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(byteOrderMark)), " \t\r\n")
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return isLine(line, "BEGIN")
 }

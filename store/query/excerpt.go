@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/store/words"
 )
 
@@ -146,12 +147,12 @@ func best(line string, f found) (words.Range, bool) {
 	for i, token := range f.tokens {
 		// A range may begin before the end of the one before, never before its start.
 		if token.Start >= place {
-			units += length(line[place:token.Start])
+			units += codeunits.Count(line[place:token.Start])
 			place = token.Start
 		}
 		starts[i] = units
 		if token.End > place {
-			units += length(line[place:token.End])
+			units += codeunits.Count(line[place:token.End])
 			place = token.End
 		}
 		ends[i] = units
@@ -195,12 +196,12 @@ func (q Query) firstMatch(text, line string) words.Range {
 
 // surround gives the piece of line to show for the window. More says that the text goes on behind the line.
 func surround(line string, tokens []words.Range, window words.Range, more bool) (from, to int) {
-	if !more && length(line) <= MaxExcerpt {
+	if !more && codeunits.Count(line) <= MaxExcerpt {
 		return 0, len(line)
 	}
-	room := MaxExcerpt - 2 - length(line[window.Start:window.End])
+	room := MaxExcerpt - 2 - codeunits.Count(line[window.Start:window.End])
 	lead := min(maxLead, room/2) // below zero beside a window that is too long
-	if behind := length(line[window.End:]); behind < room-lead {
+	if behind := codeunits.Count(line[window.End:]); behind < room-lead {
 		lead = room - behind
 	}
 	if from = back(line, window.Start, lead); from > 0 {
@@ -281,26 +282,11 @@ func whole(line string, at int) bool {
 	return before != '\u200d' && !unicode.In(c, unicode.M, unicode.Cf)
 }
 
-// length counts UTF-16 code units.
-func length(s string) (units int) {
-	for _, c := range s {
-		units += unitsOf(c)
-	}
-	return units
-}
-
-func unitsOf(c rune) int {
-	if c > 0xffff {
-		return 2
-	}
-	return 1
-}
-
 // back gives the place at most so many code units before at.
 func back(line string, at, units int) int {
 	for at > 0 {
 		c, size := utf8.DecodeLastRuneInString(line[:at])
-		if units -= unitsOf(c); units < 0 {
+		if units -= codeunits.Of(c); units < 0 {
 			break
 		}
 		at -= size
@@ -309,11 +295,4 @@ func back(line string, at, units int) int {
 }
 
 // forth gives the place at most so many code units behind at.
-func forth(line string, at, units int) int {
-	for i, c := range line[at:] {
-		if units -= unitsOf(c); units < 0 {
-			return at + i
-		}
-	}
-	return len(line)
-}
+func forth(line string, at, units int) int { return at + len(codeunits.Cut(line[at:], units)) }

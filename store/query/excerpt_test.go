@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/loomrun/loom/internal/codeunits"
 )
 
 // marked gives an excerpt with its hits in brackets.
@@ -105,9 +107,9 @@ func TestAnExcerptLooksAtTheStartOfALongText(t *testing.T) {
 // checkExcerpt holds what every excerpt must.
 func checkExcerpt(t interface{ Fatalf(string, ...any) }, q Query, body string) {
 	e := q.Excerpt(body)
-	if !utf8.ValidString(e.Text) || length(e.Text) > MaxExcerpt || strings.ContainsFunc(e.Text, unicode.IsControl) ||
+	if !utf8.ValidString(e.Text) || codeunits.Count(e.Text) > MaxExcerpt || strings.ContainsFunc(e.Text, unicode.IsControl) ||
 		strings.Contains(e.Text, "  ") {
-		t.Fatalf("%.300q: %d units %q", body, length(e.Text), e.Text)
+		t.Fatalf("%.300q: %d units %q", body, codeunits.Count(e.Text), e.Text)
 	}
 	at := 0
 	for _, hit := range e.Hits {

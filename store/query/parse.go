@@ -9,13 +9,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/store/words"
 )
 
 // Parse reads a query. An error is always an *[Error].
 func Parse(text string) (Query, error) {
 	p := parser{text: text}
-	if at := tooLong(text); at >= 0 {
+	if at := len(codeunits.Cut(text, MaxLength)); at < len(text) {
 		p.text = text[:min(len(text), at+utf8.UTFMax*columnsAfter)]
 		return Query{}, p.fault(TooLong, at, "the query is longer than %d characters; shorten it here", MaxLength)
 	}
@@ -30,21 +31,6 @@ func Parse(text string) (Query, error) {
 		return Query{}, nil
 	}
 	return split(root), nil
-}
-
-// tooLong gives the place of the first character beyond MaxLength, or -1.
-func tooLong(text string) int {
-	units := 0
-	for i, c := range text {
-		units++
-		if c > 0xffff {
-			units++
-		}
-		if units > MaxLength {
-			return i
-		}
-	}
-	return -1
 }
 
 // split takes the regular expressions out of the top level, the only one that has any.
