@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -37,7 +38,8 @@ type peer struct {
 	env                    []string
 	prepare                [][]string // run before the first index, not measured
 	first, again, searches []string
-	least                  int // lines a search must print, so that none is measured that finds nothing
+	account                func(out []byte) error // of a first index; may be nil
+	least                  int                    // lines a search must print, so that none is measured that finds nothing
 
 	took map[string][]time.Duration
 	rss  int64 // KiB, the most of any first index
@@ -65,7 +67,7 @@ func run(loom, corpus string, rounds int) error {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return err
 		}
-		for _, p := range made(loom, maildir, home) {
+		for _, p := range made(loom, maildir, home, messages) {
 			if old := peers[p.name]; old != nil {
 				p.took, p.rss = old.took, old.rss
 			}
@@ -102,7 +104,7 @@ func run(loom, corpus string, rounds int) error {
 	return nil
 }
 
-func made(loom, maildir, home string) []*peer {
+func made(loom, maildir, home string, messages int) []*peer {
 	env := append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home+"/data", "XDG_CONFIG_HOME="+home+"/config", "XDG_CACHE_HOME="+home+"/cache",
 		"XDG_STATE_HOME="+home+"/state", "NOTMUCH_CONFIG="+home+"/notmuch")
 	config := fmt.Sprintf("[database]\npath=%s/nm\nmail_root=%s\n[user]\nname=A\nprimary_email=a@example.com\n[new]\ntags=new\n", home, maildir)
@@ -115,7 +117,8 @@ func made(loom, maildir, home string) []*peer {
 				{loom, "init", "--owner", "ada", "--zone", "UTC"},
 				{loom, "source", "add", "mail", maildir, "--name", "mail"},
 			},
-			first: []string{loom, "sync"}, again: []string{loom, "sync"}, searches: []string{loom, "search", word, "--json", "--limit", "20"}, least: 1,
+			first: []string{loom, "sync", "--json"}, again: []string{loom, "sync"}, searches: []string{loom, "search", word, "--json", "--limit", "20"}, least: 1,
+			account: func(out []byte) error { return account(out, messages) },
 		},
 		{
 			name: "mu", prepare: [][]string{{"mu", "init", "--maildir=" + maildir, "--muhome=" + home + "/mu"}},
@@ -140,10 +143,30 @@ func (p *peer) index() error {
 			return err
 		}
 	}
-	took, rss, _, err := p.measure(p.first)
+	took, rss, out, err := p.measure(p.first)
 	p.took["first"] = append(p.took["first"], took)
 	p.rss = max(p.rss, rss)
+	if err == nil && p.account != nil {
+		err = p.account(out)
+	}
 	return err
+}
+
+// account holds what loom says of its first index to the number of messages: each is stored, a copy of one that is, or named as skipped.
+func account(out []byte, messages int) error {
+	for line := range bytes.Lines(out) {
+		var said struct {
+			Source               string
+			New, Copies, Skipped int
+		}
+		if err := json.Unmarshal(line, &said); err != nil {
+			return err
+		}
+		if said.Source == "mail" && said.New+said.Copies+said.Skipped == messages {
+			return nil
+		}
+	}
+	return fmt.Errorf("not each of %d messages is stored or named as skipped: %s", messages, out)
 }
 
 // use rescans and searches once.
