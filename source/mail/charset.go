@@ -2,7 +2,6 @@ package mail
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,8 +10,6 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // decodeCharset appends text in a charset as UTF-8. Without a charset, or with one that is not known, text is UTF-8 where it is valid
 // as that and windows-1252 else.

@@ -2,11 +2,9 @@ package mail
 
 import (
 	"bytes"
-	"encoding/base64"
+	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/loomrun/loom/store"
 )
 
 // Limits of a header.
@@ -284,132 +282,6 @@ func cutText(text string, limit int) string {
 	return text[:limit]
 }
 
-// parties reads a list of addresses (RFC 5322 3.4, 4.4), at most limit. What stands there instead of an address is kept as a name.
-func parties(raw []byte, limit int) []store.Party {
-	var all []store.Party
-	var name, address []byte // name is not decoded
-	angle, quoted := false, false
-	comment := 0
-	var remark []byte
-	flush := func() {
-		p := store.Party{Name: cutText(decode(name), maxNamesBytes)}
-		if address != nil {
-			p.Address = mailbox(address)
-		} else if p.Address = mailbox([]byte(p.Name)); p.Address != "" {
-			p.Name = cutText(decode(remark), maxNamesBytes)
-		}
-		if p.Name == "" && p.Address == "" {
-			p.Name = cutText(decode(address), maxNamesBytes)
-		}
-		if string(p.Address) == strings.ToLower(p.Name) {
-			p.Name = ""
-		}
-		if p != (store.Party{}) && len(all) < limit {
-			all = append(all, p)
-		}
-		name, address, remark, angle, quoted, comment = nil, nil, nil, false, false, 0
-	}
-	for i := 0; i < len(raw) && len(all) < limit; i++ {
-		c := raw[i]
-		into := &name
-		switch {
-		case angle:
-			into = &address
-		case comment > 0:
-			into = &remark
-		}
-		switch {
-		case c == '\\' && (quoted || comment > 0) && i+1 < len(raw):
-			i++
-			*into = append(*into, raw[i])
-		case comment > 0 && c == ')':
-			if comment--; comment > 0 {
-				*into = append(*into, c)
-			}
-		case comment > 0 && c == '(':
-			comment++
-			*into = append(*into, c)
-		case comment > 0:
-			*into = append(*into, c)
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-			*into = append(*into, c)
-		case c == '(' && !angle:
-			comment = 1
-		case c == '<' && address == nil:
-			angle, address = true, []byte{}
-		case c == '>':
-			angle = false
-		case c == ':' && !angle && !bytes.Contains(name, []byte("@")): // a group: its members are what counts
-			name = nil
-		case (c == ',' || c == ';') && (!angle || c == ','):
-			// A route (RFC 5322 4.4) has commas of its own.
-			if angle && bytes.HasPrefix(bytes.TrimSpace(address), []byte("@")) {
-				*into = append(*into, c)
-				continue
-			}
-			flush()
-		default:
-			*into = append(*into, c)
-		}
-	}
-	flush()
-	return all
-}
-
-func mailbox(raw []byte) store.Identifier {
-	if at := bytes.LastIndexByte(raw, ':'); at >= 0 && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("@")) {
-		raw = raw[at+1:]
-	}
-	if bytes.IndexByte(raw, '@') < 0 {
-		return ""
-	}
-	return store.EmailIdentifier(string(raw))
-}
-
-// normalID gives a Message-ID without brackets, white space and control characters.
-func normalID(raw []byte) string {
-	if from := bytes.IndexByte(raw, '<'); from >= 0 {
-		raw = raw[from+1:]
-		if to := bytes.IndexByte(raw, '>'); to >= 0 {
-			raw = raw[:to]
-		}
-	}
-	id := strings.ToValidUTF8(string(raw), "")
-	id = strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f || unseen(r) || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, id)
-	return cutText(id, maxIDBytes)
-}
-
-// ids gives the Message-IDs of References or In-Reply-To. Of more than [maxReferences] the first and the last are kept.
-func ids(raw []byte) []string {
-	var all []string
-	for {
-		from := bytes.IndexByte(raw, '<')
-		if from < 0 {
-			return all
-		}
-		raw = raw[from:]
-		to := bytes.IndexByte(raw, '>')
-		if to < 0 {
-			return all
-		}
-		if id := normalID(raw[:to+1]); id != "" && strings.Contains(id, "@") {
-			if len(all) == maxReferences {
-				copy(all[1:], all[2:])
-				all = all[:maxReferences-1]
-			}
-			all = append(all, id)
-		}
-		raw = raw[to+1:]
-	}
-}
-
 // parameters splits a field like Content-Type into its value in lower case and its parameters, as RFC 2045 5.1 and RFC 2231 say, and takes
 // what programs write instead: no quotes, no value, encoded words in quotes. Each gets a name in lower case and a decoded text.
 func parameters(raw []byte, each func(name, value string)) string {
@@ -473,7 +345,7 @@ func joinPieces(pieces []piece, each func(name, value string)) {
 		want := 1
 		for _, p := range pieces[i+1:] { // in the order they should stand in
 			number, encoded := strings.CutSuffix(p.section, "*")
-			if first.section == "" || p.name != first.name || number != itoa(want) {
+			if first.section == "" || p.name != first.name || number != strconv.Itoa(want) {
 				continue
 			}
 			want++
@@ -517,101 +389,3 @@ func quotedString(text []byte) (value, rest []byte) {
 	}
 	return value, nil
 }
-
-// decodeBase64 appends what can be decoded (RFC 2045 6.8): signs that are not of the alphabet are passed over, and text that goes on behind
-// its padding too.
-func decodeBase64(dst, text []byte) []byte {
-	start := len(dst)
-	need := base64.StdEncoding.DecodedLen(len(text))
-	dst = append(dst, make([]byte, need)...)
-	// The common case, whole lines without damage, is the library's: it passes over line ends.
-	if n, err := base64.StdEncoding.Decode(dst[start:], text); err == nil {
-		return dst[:start+n]
-	}
-	dst = dst[:start]
-	var bits uint32
-	held := 0
-	for _, c := range text {
-		v := base64Values[c]
-		if v == 0xff {
-			if c == '=' {
-				bits, held = 0, 0
-			}
-			continue
-		}
-		bits = bits<<6 | uint32(v)
-		if held += 6; held >= 8 {
-			held -= 8
-			dst = append(dst, byte(bits>>held))
-		}
-	}
-	return dst
-}
-
-var base64Values = func() (values [256]byte) {
-	for i := range values {
-		values[i] = 0xff
-	}
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	for i := range len(alphabet) {
-		values[alphabet[i]] = byte(i)
-	}
-	values['+'], values['-'], values['/'], values['_'] = 62, 62, 63, 63
-	return values
-}()
-
-// decodeQuoted appends what quoted-printable text stands for (RFC 2045 6.7). What is no escape stays as it is.
-func decodeQuoted(dst, text []byte) []byte {
-	for len(text) > 0 {
-		line := text
-		end := bytes.IndexByte(text, '\n')
-		if end >= 0 {
-			line = text[:end]
-		}
-		text = text[min(len(line)+1, len(text)):]
-		line = bytes.TrimRight(line, " \t\r")
-		soft := bytes.HasSuffix(line, []byte("="))
-		if soft {
-			line = line[:len(line)-1]
-		}
-		for {
-			at := bytes.IndexByte(line, '=')
-			if at < 0 {
-				break
-			}
-			dst = append(dst, line[:at]...)
-			line = line[at+1:]
-			if len(line) >= 2 {
-				if v, ok := hexByte(line[0], line[1]); ok {
-					dst = append(dst, v)
-					line = line[2:]
-					continue
-				}
-			}
-			dst = append(dst, '=')
-		}
-		dst = append(dst, line...)
-		if !soft && end >= 0 {
-			dst = append(dst, '\n')
-		}
-	}
-	return dst
-}
-
-func hexByte(high, low byte) (byte, bool) {
-	h, l := hexValues[high], hexValues[low]
-	return h<<4 | l, h|l != 0xff
-}
-
-var hexValues = func() (values [256]byte) {
-	for i := range values {
-		values[i] = 0xff
-	}
-	for i := range 10 {
-		values['0'+i] = byte(i)
-	}
-	for i := range 6 {
-		values['a'+i], values['A'+i] = byte(10+i), byte(10+i)
-	}
-	return values
-}()

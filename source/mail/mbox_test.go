@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -181,7 +182,7 @@ func TestMailboxesAreReadAsWritten(t *testing.T) {
 				t.Fatalf("no From_ line at %d", got[i])
 			}
 			r, err := record(unquote([]byte(m)), origin{})
-			if err != nil || r.Title != itoa(i) || r.Body != strings.TrimSpace(bodies[i]) {
+			if err != nil || r.Title != strconv.Itoa(i) || r.Body != strings.TrimSpace(bodies[i]) {
 				t.Fatalf("%v %+v, want %q", err, r, bodies[i])
 			}
 		}

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"encoding/base64"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,7 +246,7 @@ func TestNestedPartsCostNoMoreThanTheirSizeAtEachDepth(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("Subject: s\n")
 		for i := range 3000 {
-			b.WriteString("Content-Type: multipart/" + kind + "; boundary=b" + itoa(i) + "\n\n--b" + itoa(i) + "\n")
+			b.WriteString("Content-Type: multipart/" + kind + "; boundary=b" + strconv.Itoa(i) + "\n\n--b" + strconv.Itoa(i) + "\n")
 		}
 		source := []byte(b.String())
 		h, body := readHeader(source)
