@@ -4,30 +4,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/loomrun/loom/internal/scripts"
 )
-
-// unspaced are the scripts written without spaces between words (governed-runs 3.1). Their letters
-// touch a key without being part of its word, because the writer had no space to put there.
-// The list follows Unicode line breaking (UAX 14): the ideographic scripts, those it calls complex,
-// and the South Asian ones that break between syllables. Hangul is written with spaces.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, sharedKana, unicode.Bopomofo,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
-	unicode.Yi, unicode.Tangut, unicode.Nushu, unicode.Khitan_Small_Script,
-	unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Ahom,
-	unicode.Balinese, unicode.Javanese,
-}
-
-// sharedKana are letters of Japanese text that Unicode gives to no script, since several use them:
-// the long vowel sign above all, with which very many loan words end.
-var sharedKana = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x3006, Hi: 0x3006, Stride: 1}, // closing mark
-	{Lo: 0x3031, Hi: 0x3035, Stride: 1}, // vertical repeat marks
-	{Lo: 0x303c, Hi: 0x303c, Stride: 1}, // masu mark
-	{Lo: 0x30fc, Hi: 0x30fc, Stride: 1}, // long vowel
-	{Lo: 0xff70, Hi: 0xff70, Stride: 1}, // long vowel, half width
-	{Lo: 0xff9e, Hi: 0xff9f, Stride: 1}, // voicing marks, half width
-}}
 
 // smallDigits are the superscript digits, which end a key as its exponent or footnote, and the
 // subscript ones, which do the same below the line.
@@ -57,7 +36,7 @@ func isWord(r rune) bool {
 		return isWordByte(byte(r))
 	case unicode.IsMark(r) || unicode.Is(smallDigits, r):
 		return true
-	case unicode.In(r, unspaced...):
+	case scripts.IsUnspaced(r): // their letters touch a key because the writer had no space to put there (governed-runs 3.1)
 		return false
 	case unicode.IsNumber(r):
 		return unicode.IsDigit(r) || !unicode.Is(unicode.Common, r)
@@ -107,7 +86,7 @@ func endsInWord(text string) bool {
 		r, size = utf8.DecodeLastRuneInString(text)
 	}
 	if marked {
-		return !unicode.In(r, unspaced...)
+		return !scripts.IsUnspaced(r)
 	}
 	return isWord(r)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/loomrun/loom/internal/scripts"
 )
 
 // schemeEnd stands between the scheme of a link and its host.
@@ -159,7 +161,7 @@ var cjkSigns = &unicode.RangeTable{R16: []unicode.Range16{
 // quotes and brackets outside ASCII.
 func endsLink(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.In(r, unicode.Hangul, cjkSigns,
-		unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe) || unicode.In(r, unspaced...))
+		unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe) || scripts.IsUnspaced(r))
 }
 
 // trimLink takes off the end of s what belongs to the sentence and not to the link. There is always

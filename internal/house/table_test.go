@@ -23,6 +23,7 @@ var theHouse = []floor{
 		"internal/xdg",         // where a person's files live
 		"internal/process",     // start, feed, bound and kill a child group
 		"internal/version",     // what this build calls itself
+		"internal/scripts",     // which are written without spaces
 		"internal/codeunits",   // characters counted as the limits count them
 		"internal/lazyregexp",  // expressions compiled when first used
 		"internal/schema",      // numbered migrations of a database
@@ -120,7 +121,7 @@ var testHelpers = []string{"model/modeltest", "model/modeltest/replay", "store/s
 // pureRooms decide or convert and touch nothing outside: same input, same bytes.
 var pureRooms = []string{
 	"label", "calendar", "store/words", "store/query", "protocol", "reference", "governor", "event",
-	"internal/document", "internal/canonjson", "internal/strictjson", "internal/strictyaml", "internal/uuid8", "internal/printable", "internal/codeunits",
+	"internal/document", "internal/canonjson", "internal/strictjson", "internal/strictyaml", "internal/uuid8", "internal/printable", "internal/codeunits", "internal/scripts",
 }
 
 // outside are the packages of the standard library a pure room does not reach,

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/loomrun/loom/internal/scripts"
 )
 
 // class says what a folded sign does in a text.
@@ -226,7 +228,7 @@ func classify(c rune) folding {
 		return made(indicator, c)
 	case c >= '\U0001f3fb' && c <= '\U0001f3ff':
 		return made(skinTone, c)
-	case unicode.In(c, unspaced...) && unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.So):
+	case scripts.IsUnspaced(c) && unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.So):
 		if unicode.In(c, unicode.Hiragana, unicode.Katakana) {
 			return made(kanaSign, c)
 		}

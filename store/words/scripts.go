@@ -9,23 +9,6 @@ var unmarked = []*unicode.RangeTable{
 	unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Hangul,
 }
 
-// unspaced are the scripts written without spaces between words, each sign of which is a token.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, sharedKana, unicode.Bopomofo,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
-	unicode.Yi, unicode.Tangut, unicode.Nushu, unicode.Khitan_Small_Script,
-	unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Ahom,
-	unicode.Balinese, unicode.Javanese,
-}
-
-// sharedKana are letters of Japanese text that Unicode gives to no script.
-var sharedKana = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x3006, Hi: 0x3006, Stride: 1}, // closing mark
-	{Lo: 0x3031, Hi: 0x3035, Stride: 1}, // vertical repeat marks
-	{Lo: 0x303c, Hi: 0x303c, Stride: 1}, // masu mark
-	{Lo: 0x30fc, Hi: 0x30fc, Stride: 1}, // long vowel
-}}
-
 // noWord are signs that Unicode counts as letters or symbols and that a search takes for punctuation.
 var noWord = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x02b9, Hi: 0x02df, Stride: 1}, // letters that look like apostrophes and accents
