@@ -263,7 +263,8 @@ func (f *finding) candidate(number int64) (r store.Row, ok bool, err error) {
 	if f.began.IsZero() {
 		f.began = time.Now()
 	}
-	if f.scanned += len(r.Title) + len(r.Body); f.scanned > store.MaxScannedBytes || time.Since(f.began) > store.MaxScanTime {
+	f.scanned += len(r.Title) + len(r.Body)
+	if f.scanned > cmp.Or(f.o.ScannedBytes, store.MaxScannedBytes) || time.Since(f.began) > cmp.Or(f.o.ScanTime, store.MaxScanTime) {
 		f.found.Truncated = true
 		return r, false, nil
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	Committed func(what string) error
 	// Committing is called before it.
 	Committing func(what string) error
+	// ScannedBytes and ScanTime stand for [store.MaxScannedBytes] and [store.MaxScanTime] where they are not zero.
+	ScannedBytes int
+	ScanTime     time.Duration
 }
 
 // DB is the store in a file.

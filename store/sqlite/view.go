@@ -16,6 +16,7 @@ import (
 
 // view is a [store.View]: one read transaction and the sources that exist in it.
 type view struct {
+	o       Options
 	conn    *sql.Conn
 	tx      *sql.Tx
 	done    context.CancelFunc
@@ -36,7 +37,7 @@ type source struct {
 
 // View implements [store.Store].
 func (d *DB) View(ctx context.Context, scope store.Scope) (store.View, error) {
-	v := &view{scope: store.Scope{Facets: slices.Clone(scope.Facets)}}
+	v := &view{o: d.o, scope: store.Scope{Facets: slices.Clone(scope.Facets)}}
 	// Waiting for a connection ends with ctx; the transaction lives as long as the view, whatever becomes of the call that opened it.
 	conn, err := d.read.Conn(ctx)
 	if err != nil {
