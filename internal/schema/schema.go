@@ -49,11 +49,17 @@ func (s Schema) Behind(ctx context.Context, db *sql.DB) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var version int64
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+s.Table).Scan(&version)
+	version, err := s.version(ctx, db)
 	if err != nil {
 		var there bool
-		if existsErr := db.QueryRowContext(ctx, s.Exists).Scan(&there); existsErr != nil || there {
+		if existsErr := db.QueryRowContext(ctx, s.Exists).Scan(&there); existsErr != nil {
+			return false, err
+		}
+		if !there {
+			return false, ErrNone
+		}
+		// Another program may have made the table between the two questions.
+		if version, err = s.version(ctx, db); err != nil {
 			return false, err
 		}
 	}
@@ -64,6 +70,12 @@ func (s Schema) Behind(ctx context.Context, db *sql.DB) (bool, error) {
 		return false, fmt.Errorf("it has version %d, and this program knows versions up to %d: %w", version, newest, ErrNewer)
 	}
 	return version < newest, nil
+}
+
+// version gives the version of a database: 0 for one whose table of migrations is empty.
+func (s Schema) version(ctx context.Context, db *sql.DB) (version int64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+s.Table).Scan(&version)
+	return version, err
 }
 
 // Up brings a database to the newest version. The caller keeps others from doing the same at the same time.
