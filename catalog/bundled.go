@@ -18,6 +18,8 @@ var (
 	systemQuery string
 	//go:embed bundled/inbound-answer-1.yaml
 	inboundAnswer string
+	//go:embed bundled/data-query-1.yaml
+	dataQuery string
 )
 
 // engineeringVersion is the revision of the engineering protocols that are bundled.
@@ -30,14 +32,18 @@ var (
 	incidentResponseEntry = newEntry("incident-response@1", incidentResponse, engineering("incident-response"))
 	supportTriageEntry    = newEntry("support-triage@1", supportTriage, engineering("support-triage"))
 	systemQueryEntry      = newEntry("system-query@1", systemQuery, own("system-query"))
+	dataQueryEntry        = newEntry("data-query@1", dataQuery, own("data-query"))
 	inboundAnswerEntry    = newEntry("inbound-answer@1", inboundAnswer, engineering("inbound-answer"))
 )
 
 // SystemQuery gives the bundled definition whose rules the clock binding serves (2.4).
 func SystemQuery() *Entry { return systemQueryEntry }
 
-// Bundled gives the catalog that intents are routed over (2.1).
-func Bundled() Catalog { return Engineered().with(systemQueryEntry) }
+// DataQuery gives the bundled definition of questions that are answered from the person's own data (D24, D40).
+func DataQuery() *Entry { return dataQueryEntry }
+
+// Bundled gives the catalog that intents are routed over (2.1, D24).
+func Bundled() Catalog { return Engineered().with(systemQueryEntry).with(dataQueryEntry) }
 
 // Engineered gives the bundled protocols of engineering work alone.
 func Engineered() Catalog {

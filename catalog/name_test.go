@@ -136,7 +136,7 @@ func TestOrderOfEntries(t *testing.T) {
 		}
 	}
 	got := strings.Join(c.Names(), " ")
-	if want := "incident-response@1 software-change@1 support-triage@1 system-query@1 aardvark@1 zoo@1"; got != want {
+	if want := "data-query@1 incident-response@1 software-change@1 support-triage@1 system-query@1 aardvark@1 zoo@1"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -148,7 +148,7 @@ func TestBundledCatalogs(t *testing.T) {
 		catalog catalog.Catalog
 		want    string
 	}{
-		{"routing", catalog.Bundled(), "incident-response@1 software-change@1 support-triage@1 system-query@1"},
+		{"routing", catalog.Bundled(), "data-query@1 incident-response@1 software-change@1 support-triage@1 system-query@1"},
 		{"engineering", catalog.Engineered(), "incident-response@1 software-change@1 support-triage@1"},
 		{"plugins", catalog.Plugins(), "inbound-answer@1"},
 	} {

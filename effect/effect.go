@@ -67,6 +67,22 @@ type Port interface {
 	Verify(r Request, report Report) (Verdict, error)
 }
 
+// Bounded is a port whose run reads under a ceiling (retrieval 4.6).
+type Bounded interface {
+	Port
+	// Bound says what the run is held to. It is asked once, before Start, and may look at the world as Start may.
+	Bound(ctx context.Context) (Bound, error)
+	// Hold holds the port to a bound: that which Bound gave, now or when the run began.
+	Hold(b Bound) error
+}
+
+// Bound is what a run is held to from its begin to its end, also when it is resumed with other flags.
+type Bound struct {
+	Ceiling string   // a JSON list of clauses; null where there is no bound
+	From    []string // where the ceiling comes from, for people, such as "--ceiling work"
+	Terms   string   // JSON: what else the port is held to
+}
+
 // Request is one action of a case.
 type Request struct {
 	Run       string // the run's id
@@ -76,6 +92,9 @@ type Request struct {
 	Artifacts map[string]string // the present revision of each
 	Action    string
 	Arguments string // one JSON object on one line
+	// Label is the label of all that the run had been shown when it proposed this, so of what it wrote (retrieval 4.4): canonical
+	// JSON of a label without integrity; empty where that is public.
+	Label string `json:",omitzero"`
 }
 
 // Report is what came of a request. It holds everything that is known of the effect, so that a run
@@ -96,6 +115,16 @@ type Report struct {
 	Observation string
 	// Revisions are the artifact revisions that the effect changed; nil for none.
 	Revisions map[string]string
+	// Disclosed is what a model is shown of the effect in the place of Text; nil for nothing else than Text.
+	Disclosed *Disclosure `json:",omitzero"`
+}
+
+// Disclosure is labelled data that an effect brings before the model.
+type Disclosure struct {
+	OutputID  string
+	Text      string // JSON on one line
+	Label     string // of what Text shows: canonical JSON of a label without integrity; empty where that is public
+	Truncated bool   // Text does not show all there is
 }
 
 // Verdict is what a verifier makes of a report.

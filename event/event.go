@@ -154,6 +154,25 @@ type Decided struct {
 	SHA256    string            // of the decision's canonical bytes, in hexadecimal
 }
 
+// CeilingSet says what a run may be shown: before its case is opened, and never otherwise afterwards (retrieval 4.6).
+type CeilingSet struct {
+	Ceiling string   // a JSON list of clauses; null where there is no bound
+	From    []string // where it comes from, for people
+	Terms   string   // JSON: what else what performs the actions is held to
+}
+
+// ContextObserved is a labelled observation that came before the model (retrieval 4.4). It is told behind everything else of its step.
+type ContextObserved struct {
+	Sequence  int // of such observations, from 1
+	Step      int
+	Action    string // that showed it
+	OutputID  string
+	Channels  []string
+	Label     string // of what was shown: canonical JSON of a label without integrity
+	Truncated bool   // not all there is was shown
+	Context   string // the label of all that the run has been shown, this included
+}
+
 // Observed is an observation that was added to a case.
 type Observed struct {
 	Case    string
@@ -294,6 +313,8 @@ func (EvidenceSubmitted) isEvent() {}
 func (NoEvidence) isEvent()        {}
 func (CaseOpened) isEvent()        {}
 func (Decided) isEvent()           {}
+func (CeilingSet) isEvent()        {}
+func (ContextObserved) isEvent()   {}
 func (Observed) isEvent()          {}
 func (Admitted) isEvent()          {}
 func (RevisionsMoved) isEvent()    {}

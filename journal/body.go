@@ -101,6 +101,8 @@ var eventTypes = func() map[string]reflect.Type {
 		event.NoEvidence{},
 		event.CaseOpened{},
 		event.Decided{},
+		event.CeilingSet{},
+		event.ContextObserved{},
 		event.Observed{},
 		event.Admitted{},
 		event.RevisionsMoved{},

@@ -33,6 +33,8 @@ var every = []event.Event{
 	event.CaseOpened{Case: "case-1", Protocol: "p@1", SHA256: "00", Binding: "b", BindingSHA256: "11", Revision: 1, Artifacts: map[string]string{"b": "1", "a": "2"}, Performs: []string{"x"}},
 	event.CaseOpened{Artifacts: map[string]string{}, Inputs: map[string]string{}, Performs: []string{}}, // empty and nil are told apart
 	event.Decided{Case: "case-1", Revision: 3, Artifacts: map[string]string{"a": "1"}, Evidence: 2, At: "2026-03-01T09:20:30Z", SHA256: "ab"},
+	event.CeilingSet{Ceiling: "[]", From: []string{"--ceiling work"}, Terms: "{}"},
+	event.ContextObserved{Sequence: 1, Step: 2, Action: "loom_search", OutputID: "output-2", Channels: []string{"output"}, Label: "{}", Truncated: true, Context: "{}"},
 	event.Observed{Case: "case-1", Step: 1, Source: "effect", Subject: "a/1", Payload: `{"n": 12345678901234567890.10}`},
 	event.Admitted{Case: "case-1", Step: 1, Action: "a", Arguments: "{}", Revision: 1, SHA256: "ab", Capability: "c"},
 	event.RevisionsMoved{Case: "case-1", Step: 1, Revision: 2, Artifacts: map[string]string{"a": "2"}},

@@ -19,7 +19,7 @@ type Summary struct {
 	Stop     string // why the run stopped, or "failed" or "interrupted"; empty where it has not stopped
 	Detail   string // of the stop
 	InDoubt  string // the action whose effect was begun and has not reported; empty for none
-	Label    string // of what the run has read; empty for none
+	Label    string // of what the run was shown: canonical JSON; empty where that is public
 }
 
 // What Stop says of a run that no rule stopped.
@@ -30,7 +30,8 @@ const (
 
 // summarised are the names of the events that change a summary. The others need not be read.
 var summarised = []string{
-	EventName(event.CaseOpened{}), EventName(event.Proposed{}), EventName(event.NotProposed{}), EventName(event.Stopped{}), EventName(event.Failed{}),
+	EventName(event.CaseOpened{}), EventName(event.Proposed{}), EventName(event.NotProposed{}), EventName(event.ContextObserved{}),
+	EventName(event.Stopped{}), EventName(event.Failed{}),
 }
 
 // With gives the summary after one more entry.
@@ -71,6 +72,8 @@ func (s Summary) With(e Entry) (Summary, error) {
 		s.Steps = told.Step
 	case event.NotProposed:
 		s.Steps = told.Step
+	case event.ContextObserved:
+		s.Label = told.Context
 	case event.Resumed:
 		s.Stop, s.Detail = "", ""
 		if told.Outcome != "" {

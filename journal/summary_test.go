@@ -38,6 +38,7 @@ func TestSummary(t *testing.T) {
 		{"an effect that failed", []journal.Entry{asked, entry(t, journal.Reported, "effect:door.open", journal.Report{Error: "no"})}, func(s *journal.Summary) { s.InDoubt = "door.open" }},
 		{"an effect that was not begun", []journal.Entry{asked, entry(t, journal.Reported, "effect:door.open", journal.Report{NotBegun: true})}, func(*journal.Summary) {}},
 		{"an effect that a person has looked at", []journal.Entry{asked, resumed(event.NotPerformed)}, func(*journal.Summary) {}},
+		{"what was shown", []journal.Entry{told(t, event.ContextObserved{Label: "a", Context: "b"})}, func(s *journal.Summary) { s.Label = "b" }},
 		{"an effect that nobody has looked at", []journal.Entry{asked, resumed("")}, func(s *journal.Summary) { s.InDoubt = "door.open" }},
 	} {
 		want := base

@@ -321,7 +321,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{
 			"a protocol that the catalog does not hold",
 			run.Options{Intent: "fix ABC-12", Catalog: catalog.Bundled(), Protocol: "system-query@2"},
-			"the catalog holds no system-query@2; it holds incident-response@1, software-change@1, support-triage@1, system-query@1",
+			"the catalog holds no system-query@2; it holds data-query@1, incident-response@1, software-change@1, support-triage@1, system-query@1",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,6 +37,7 @@ type stage struct {
 	performs   map[string]act // what this host performs, by action
 	revisions  map[string]string
 	startFails string
+	bound      *effect.Bound // what the port's run is held to; nil: the port has no ceiling
 	authority  func(capability string, r effect.Request) (run.Permission, error)
 
 	budget    *int
@@ -66,6 +67,8 @@ type deed struct {
 	proves     []string          // records: KIND [RESULT] on SUBJECT [at REVISION] [as ID]
 	why        string            // there is no evidence
 	lies       string            // the verifier fails
+	shows      string            // to the model, in the place of what it says
+	labelled   string            // what it shows, as ATOM ATOM
 	interrupts bool              // the run is interrupted meanwhile
 }
 
@@ -279,7 +282,42 @@ func (*double) Reach(action string) string { return "does " + action }
 
 func (d *double) Serves(p *protocol.Protocol) bool { return p.SameRules(d.protocol) }
 
-func (d *double) Open(effect.Intent) effect.Port { return d }
+func (d *double) Open(effect.Intent) effect.Port {
+	if d.bound != nil {
+		return &bounded{double: d}
+	}
+	return d
+}
+
+// bounded is a double whose run is held to something.
+type bounded struct {
+	*double
+	held effect.Bound
+}
+
+func (b *bounded) Bound(context.Context) (effect.Bound, error) {
+	b.mustBeThere()
+	b.note("~ the ceiling is asked for")
+	if b.bound.Ceiling == "" {
+		return effect.Bound{}, errors.New("there is none")
+	}
+	return *b.bound, nil
+}
+
+func (b *bounded) Hold(held effect.Bound) error {
+	b.held = held
+	if held.Terms == "unknown" {
+		return errors.New("terms that nobody knows")
+	}
+	return nil
+}
+
+// Perform performs nothing above its ceiling.
+func (b *bounded) Perform(ctx context.Context, r effect.Request) (effect.Report, error) {
+	report, err := b.double.Perform(ctx, r)
+	report.Text += " under " + b.held.Ceiling + " knowing " + r.Label
+	return report, err
+}
 
 // Start opens every artifact at its own name and -1.
 func (d *double) Start(context.Context) (map[string]string, error) {
@@ -355,9 +393,25 @@ func (d *double) Perform(_ context.Context, r effect.Request) (effect.Report, er
 	if it.fails != "" {
 		return effect.Report{}, errors.New(it.fails)
 	}
-	return effect.Report{
+	report := effect.Report{
 		Refused: it.refuses, Text: it.says, Source: "double", Observation: string(observation), Revisions: it.moves,
-	}, nil
+	}
+	if it.shows != "" {
+		report.Disclosed = &effect.Disclosure{OutputID: fmt.Sprint("out-", r.Step), Text: it.shows, Label: labelOf(it.labelled), Truncated: it.labelled == "a b"}
+	}
+	return report, nil
+}
+
+// labelOf makes a label of atoms that are texts.
+func labelOf(atoms string) string {
+	var clauses []string
+	for _, atom := range strings.Fields(atoms) {
+		clauses = append(clauses, fmt.Sprintf("%q", atom))
+	}
+	if clauses == nil {
+		return ""
+	}
+	return `{"confidentiality":[` + strings.Join(clauses, ",") + `],"integrity":[]}`
 }
 
 func (d *double) Verify(r effect.Request, report effect.Report) (effect.Verdict, error) {

@@ -164,6 +164,6 @@ func (r *runner) request(f governor.Frontier, step int, p Proposal) (effect.Requ
 	artifacts, err := r.governor.ArtifactRevisions(f.Case)
 	return effect.Request{
 		Run: r.id, Step: step, Case: f.Case, Revision: f.Revision,
-		Artifacts: artifacts, Action: p.Action, Arguments: p.Arguments,
+		Artifacts: artifacts, Action: p.Action, Arguments: p.Arguments, Label: r.context.text(),
 	}, err
 }

@@ -111,6 +111,7 @@ type runner struct {
 	before    *governor.Frontier      // as it was before the previous step
 	pending   *Proposal               // that waits for its approval
 	working   *workingcontext.Context // in the place of history under ContextBounded
+	context   observed                // what the model has been shown that bears a label
 	shelved   map[string]uint64       // actions not offered again while the case is at this revision
 	unheard   *ReaderError            // what Events said when it failed; it is told nothing more
 }
@@ -234,6 +235,9 @@ func (r *runner) open(ctx context.Context, entry *catalog.Entry, binding effect.
 	}
 	r.outcome.Run = r.id
 	r.port = binding.Open(effect.Intent{Text: r.Intent, Revision: IntentRevision(r.Intent)})
+	if err := r.bound(ctx); err != nil {
+		return err
+	}
 	revisions, err := outside(ctx, r, Step{Name: "start", About: binding.Name()}, r.port.Start)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", binding.Name(), err)

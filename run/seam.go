@@ -7,7 +7,7 @@ import (
 
 // Step is one thing that a run has done outside of itself.
 //
-// The steps are "run id", "start" (of the effect port), "clock", "model:PHASE", "propose" (by an
+// The steps are "run id", "ceiling" (of a port that has one), "start" (of the effect port), "clock", "model:PHASE", "propose" (by an
 // [Executor]), "authority:CAPABILITY" and "effect:ACTION". Names repeat: a step is told apart by its
 // place in the order of steps.
 type Step struct {

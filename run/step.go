@@ -78,6 +78,9 @@ func (r *runner) perform(ctx context.Context, p Proposal, request effect.Request
 	done, err := outside(ctx, r, Step{Name: "effect:" + request.Action, About: request, Acts: true}, func(ctx context.Context) (Performance, error) {
 		report, err := r.port.Perform(ctx, request)
 		report.Text, report.Refused, report.Unconfined = validText(report.Text), validText(report.Refused), validText(report.Unconfined)
+		if report.Disclosed != nil {
+			report.Disclosed.Text = validText(report.Disclosed.Text)
+		}
 		return Performance{Report: report}, err
 	})
 	report := done.Report
@@ -113,7 +116,7 @@ func (r *runner) verify(p Proposal, request effect.Request, report effect.Report
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", request.Action, err)
 	}
-	came := []string{"  effect: " + behindBars(report.Text)}
+	var came []string
 	var shown []string
 	told := make([]event.Event, 0, max(len(verdict.Evidence), 1))
 	if len(verdict.Evidence) == 0 {
@@ -133,9 +136,20 @@ func (r *runner) verify(p Proposal, request effect.Request, report effect.Report
 	if err := r.emit(told...); err != nil {
 		return err
 	}
-	return r.remember(p, workingcontext.Step{
+	if err := r.observeContext(p.Action, report.Disclosed); err != nil {
+		return err
+	}
+	done := workingcontext.Step{
 		Performed: true, Effect: report.Text, Subject: report.Subject, Moved: report.Revisions, Evidence: strings.Join(shown, "\n"),
-	}, came...)
+	}
+	if d := report.Disclosed; d != nil {
+		done.Effect = d.Text
+		if r.working == nil {
+			r.history.addDisclosed(p, d.Text, came...)
+			return nil
+		}
+	}
+	return r.remember(p, done, append([]string{"  effect: " + behindBars(report.Text)}, came...)...)
 }
 
 // Performance is what is kept of an effect: its report, or what a person says of it where there is none.
