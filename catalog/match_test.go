@@ -18,7 +18,6 @@ func TestMatcherPicksByTheCatalogsOwnWords(t *testing.T) {
 		{"the service is down, bring it back", "incident-response@1"},
 		{"sort this support ticket", "support-triage@1"},
 		{"triage ticket SUP-12 and route it", "support-triage@1"},
-		{"search my mail for the invoice of the plumber", "data-query@1"},
 		{"what events are in my calendar this week", "data-query@1"},
 		{"which page says who to ask about the contract", "data-query@1"},
 		{"how long do I cook a pasta dinner for four", ""},
