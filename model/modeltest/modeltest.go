@@ -42,6 +42,9 @@ import (
 // The body is everything up to the next section, so the last event of a stream needs its empty line
 // also where the file ends. A line "Fault: KIND N" in the head is not sent. It makes the answer go wrong after N bytes of its
 // body; see [Fault] for the kinds.
+//
+// A model that names what it was shown is recorded with {{token N}} in its body: the Nth token such as cfh:v:2abcd of the request, since
+// these are others in every run.
 type Recording struct {
 	Answers []Answer
 }

@@ -248,3 +248,16 @@ func TestCatalogTOML(t *testing.T) {
 		}
 	}
 }
+
+// A recorded model names the tokens of the very request.
+func TestTokensOfTheRequestAreNamed(t *testing.T) {
+	recording, err := ParseRecording([]byte("-- a --\nHTTP 200\n\n{{token 2}} {{token 1}} {{token 3}} {{token 0}} {{tokens}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Start(t, recording)
+	_, body, err := post(t, s, `cfh:v:22222 and cfh:v:abcde, cfh:v:22222 again, cfh:v:iiiii`)
+	if want := "cfh:v:abcde cfh:v:22222 {{token 3}} {{token 0}} {{tokens}}\n"; body != want || err != nil {
+		t.Errorf("%q, %v", body, err)
+	}
+}

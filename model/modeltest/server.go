@@ -8,11 +8,13 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/internal/lazyregexp"
 )
 
 // maxBody bounds the body of a request that is kept; a longer one is refused with status 413.
@@ -131,6 +133,31 @@ func (s *Server) next(r Request) Answer {
 	}
 }
 
+var (
+	tokenPlace = lazyregexp.New(`\{\{token (\d{1,3})\}\}`)
+	token      = lazyregexp.New(`cfh:v:[2-9a-hjkmnp-tv-z]{5,}`)
+)
+
+// withTokens puts the tokens of a request where an answer has places for them. A place whose token the request does not have stays.
+func withTokens(answer, request string) string {
+	if !tokenPlace().MatchString(answer) {
+		return answer
+	}
+	var shown []string
+	for _, found := range token().FindAllString(request, -1) {
+		if !slices.Contains(shown, found) {
+			shown = append(shown, found)
+		}
+	}
+	return tokenPlace().ReplaceAllStringFunc(answer, func(place string) string {
+		n, err := strconv.Atoi(tokenPlace().FindStringSubmatch(place)[1])
+		if err != nil || n < 1 || n > len(shown) {
+			return place
+		}
+		return shown[n-1]
+	})
+}
+
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -142,6 +169,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.seen(got)
 	}
 	a := s.next(got)
+	a.Body = withTokens(a.Body, got.Body)
 	if a.Fault == Drop {
 		panic(http.ErrAbortHandler)
 	}
