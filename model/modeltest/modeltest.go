@@ -169,7 +169,7 @@ func parseFault(value string, size int) (Fault, int, error) {
 var recorded embed.FS
 
 // Recorded gives a recording of this package by its name without ".txtar": clock, unsure,
-// outside-registry, malformed-confidence, two-calls, text-only, check.
+// outside-registry, malformed-confidence, two-calls, text-only, check, tide-review.
 func Recorded(t testing.TB, name string) *Recording {
 	t.Helper()
 	data, err := recorded.ReadFile("recordings/" + name + ".txtar")
