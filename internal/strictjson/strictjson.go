@@ -70,6 +70,17 @@ func Parse(data []byte, depth int) (document.Value, error) {
 	return r.read()
 }
 
+// ParseForeign reads JSON that a program outside of this product wrote, as Parse does but for two faults that such programs have and that a
+// caller has to judge: a member may stand twice in a map, and all its values are kept; and half of a surrogate pair becomes U+FFFD.
+func ParseForeign(data []byte, depth int) (document.Value, error) {
+	r := reader{data: data, depth: depth, cursor: document.NewCursor(data)}
+	if at := document.FirstInvalid(data); at < len(data) {
+		return document.Value{}, r.refuse(int64(at), ErrNotUTF8)
+	}
+	r.tokens = jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return r.read()
+}
+
 // frame is a map or list that is not closed yet.
 type frame struct {
 	value document.Value
