@@ -281,7 +281,7 @@ func TestTheClassificationRequest(t *testing.T) {
 	want := []model.Tool{{
 		Name: "pick_protocol", Description: "Pick a protocol of the registry.",
 		Parameters: `{"type":"object","properties":{` +
-			`"protocol":{"type":"string","enum":["incident-response@1","software-change@1","support-triage@1","system-query@1","lamp@1"]},` +
+			`"protocol":{"type":"string","enum":["data-query@1","incident-response@1","software-change@1","support-triage@1","system-query@1","lamp@1"]},` +
 			`"confidence":{"type":"number","minimum":0,"maximum":1},` +
 			`"reasons":{"type":"array","items":{"type":"string"}}},` +
 			`"required":["protocol","confidence","reasons"],"additionalProperties":false}`,

@@ -12,6 +12,7 @@ import (
 	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/effect"
 	"github.com/loomrun/loom/effect/command"
+	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/internal/config"
 	"github.com/loomrun/loom/internal/process"
@@ -31,13 +32,14 @@ func (f *runFlags) unconfinedFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.unconfined, "unconfined-bindings", false, "let bound programs that are not confined run with all of your rights")
 }
 
-// bindings are what this program can carry out: what a bindings file binds, if there is one, and the host clock. The
-// first that serves a definition carries it out.
-func bindings(bound *command.Binding) []effect.Binding {
+// bindings are what this program can carry out: what a bindings file binds, if there is one, reads of data, and the host clock.
+// The first that serves a definition carries it out.
+func bindings(bound *command.Binding, reads *retrieve.Binding) []effect.Binding {
+	all := []effect.Binding{reads, effect.HostClock()}
 	if bound == nil {
-		return []effect.Binding{effect.HostClock()}
+		return all
 	}
-	return []effect.Binding{bound, effect.HostClock()}
+	return append([]effect.Binding{bound}, all...)
 }
 
 // bind reads a bindings file, checks it against the catalog and finds its programs (6.4). No file, no binding.
@@ -80,10 +82,14 @@ func (e *unconfinedError) Error() string { return e.detail }
 // performing gives the bindings of a run whose programs may be started, and says on standard error where one of them
 // will have all of the person's rights. Nothing has been asked or kept yet.
 func (f runFlags) performing(ctx context.Context, s streams, c catalog.Catalog) ([]effect.Binding, error) {
+	reads, err := f.reading.binding(ctx, f.settled)
+	if err != nil {
+		return nil, err
+	}
 	bound, err := f.settled.bind(f.actionBindings, c)
 	switch {
 	case err != nil || bound == nil:
-		return bindings(nil), err
+		return bindings(nil, reads), err
 	case bound.Unconfined() && !f.unconfined:
 		return nil, &unconfinedError{commandUnconfined}
 	}
@@ -102,7 +108,7 @@ func (f runFlags) performing(ctx context.Context, s streams, c catalog.Catalog) 
 			return nil, fmt.Errorf("say that programs run unconfined: %w", err)
 		}
 	}
-	return bindings(bound), nil
+	return bindings(bound, reads), nil
 }
 
 // unconfined prints that a run has stopped before anything was asked, because of its programs' confinement.
@@ -128,6 +134,9 @@ func (f runFlags) againBound() []string {
 	}
 	if f.unconfined {
 		words = append(words, "--unconfined-bindings")
+	}
+	if f.settled.sources["loom_retrieval_config"].Origin == config.Flag {
+		words = append(words, "--loom-retrieval-config", shellWord(f.reading.config))
 	}
 	return words
 }

@@ -47,7 +47,6 @@ of loom run are taken here too, to see what they change.`,
 	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print a JSON object instead")
 	f.settable(flags)
-	instanceFlag(flags, new(string))
 	return c
 }
 

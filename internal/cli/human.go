@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/governor"
 	"github.com/loomrun/loom/internal/printable"
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/run/record"
 )
 
@@ -23,6 +25,8 @@ func (h human) read(e event.Event) error {
 		return h.picked(e)
 	case event.PickRefused:
 		return h.print("refused: %s", line(e.Why))
+	case event.CeilingSet:
+		return h.ceiling(e)
 	case event.FrontierComputed:
 		shown := make([]string, len(e.Actions))
 		for i, a := range e.Actions {
@@ -96,6 +100,22 @@ func (h human) picked(e event.Picked) error {
 		}
 	}
 	return nil
+}
+
+// ceiling says what a run may be shown.
+func (h human) ceiling(e event.CeilingSet) error {
+	ceiling, err := retrieve.ReadBound(e.Ceiling)
+	if err != nil {
+		return err
+	}
+	if !ceiling.Bounded() {
+		return h.print("ceiling: none: the run may be shown all that it can read")
+	}
+	from := ""
+	if len(e.From) > 0 {
+		from = " (" + printable.Line(strings.Join(e.From, ", ")) + ")"
+	}
+	return h.print("ceiling: %s%s", printable.Line(label.Words(ceiling.Clauses())), from)
 }
 
 func statusWords(status string) string {

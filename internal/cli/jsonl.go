@@ -28,6 +28,11 @@ func (j jsonl) read(e event.Event) error {
 			members = append(members, text("protocol", e.Protocol))
 		}
 		return j.record("Route", members...)
+	case event.CeilingSet:
+		return j.record("Ceiling", text("ceiling", e.Ceiling), document.M("from", document.TextsOf(e.From)))
+	case event.ContextObserved:
+		return j.record("Observation", number("step", e.Step), text("action", e.Action), text("output_id", e.OutputID),
+			text("label", e.Label), text("context_label", e.Context), document.M("truncated", document.BoolOf(e.Truncated)))
 	case event.TurnCompleted:
 		return j.record("Turn", number("turn", e.Turn), text("phase", string(e.Phase)), text("model", e.Model), text("turn_stop", e.Stop))
 	case event.ToolCalled:

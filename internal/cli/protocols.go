@@ -8,6 +8,7 @@ import (
 
 	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/effect"
+	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
@@ -32,13 +33,13 @@ only under a protocol of its catalog.`,
 
 func newProtocolsList(s streams) *cobra.Command {
 	var asJSON bool
-	var file string
+	var file, reads string
 	c := &cobra.Command{
 		Use:   "list [--json]",
 		Short: "List the definitions of the catalog",
 		Long: `Print one line per definition, bundled ones first: its name, where it comes from, the
-SHA-256 of its exact bytes, and how it is carried out here: by the clock, by bound
-commands where the bindings file is about it, or why not. Two spaces separate the columns.
+SHA-256 of its exact bytes, and how it is carried out here: by the clock, by reads of your
+data, by bound commands where the bindings file is about it, or why not. Two spaces separate the columns.
 
 A bindings file that is wrong is told on standard error, and the list is the one without it.`,
 		Args: cobra.NoArgs,
@@ -47,15 +48,16 @@ A bindings file that is wrong is told on standard error, and the list is the one
 			if err != nil {
 				return err
 			}
-			return protocolsList(s, set, file, asJSON)
+			return protocolsList(s, set, file, reads, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array instead")
 	bindingsFlag(c.Flags(), &file)
+	c.Flags().StringVar(&reads, "loom-retrieval-config", "", "what runs read your data with, a JSON `file`")
 	return c
 }
 
-func protocolsList(s streams, set settled, file string, asJSON bool) error {
+func protocolsList(s streams, set settled, file, reads string, asJSON bool) error {
 	all, err := definitions()
 	if err != nil {
 		return err
@@ -67,7 +69,7 @@ func protocolsList(s streams, set settled, file string, asJSON bool) error {
 	list := document.ListOf()
 	var lines []byte
 	for _, e := range all.Entries() {
-		how := execution(e, bindings(bound))
+		how := execution(e, bindings(bound, retrieve.New(retrieve.Options{ConfigPath: reads})))
 		list.Items = append(list.Items, document.MapOf(
 			document.M("name", document.TextOf(e.Name)),
 			document.M("kind", document.TextOf(string(e.Source.Kind))),

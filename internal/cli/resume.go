@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/event"
 	"github.com/loomrun/loom/internal/version"
 	"github.com/loomrun/loom/journal"
@@ -101,7 +102,7 @@ func prepareAndResume(ctx context.Context, f runFlags, name string, outcome even
 	}
 	steps := f.steps()
 	options := record.Options{
-		Options: run.Options{Bindings: bindings(nil), MaxSteps: &steps, Events: t.read},
+		Options: run.Options{Bindings: bindings(nil, retrieve.Recorded()), MaxSteps: &steps, Events: t.read},
 		Store:   store, Version: version.Number,
 	}
 	rec, err := store.Read(ctx, found.Run)
@@ -123,6 +124,10 @@ func prepareAndResume(ctx context.Context, f runFlags, name string, outcome even
 	if needs.live && needs.binding == boundCommands && f.actionBindings == "" {
 		return record.Ended{}, fmt.Errorf("resume run %s: its actions are performed by bound commands; name their file with --action-bindings", found.Run)
 	}
+	if needs.live && needs.binding == retrieve.BindingName && f.reading.config == "" {
+		return record.Ended{}, fmt.Errorf("resume run %s: it reads data; name what it reads with by --loom-retrieval-config", found.Run)
+	}
+	f.reading.resumed = true
 	if needs.live {
 		if options.Bindings, err = f.performing(ctx, t.streams, options.Catalog); err != nil {
 			return record.Ended{}, err

@@ -37,6 +37,8 @@ type runFlags struct {
 	actionBindings string
 	unconfined     bool
 
+	reading reading
+
 	contextPolicy choice
 	contextReport string
 
@@ -69,6 +71,9 @@ and a step that would need a model stops the run.
 With --action-bindings actions are performed by programs of your own, which run
 confined where the file says so; else --unconfined-bindings must allow them.
 
+With --loom-retrieval-config questions about your own data are answered: the model reads
+through eight read-only tools, row by row below the --ceiling that you name.
+
 What the run does is kept in the journal: see loom runs, and loom resume for a run that
 can go on.
 
@@ -76,7 +81,8 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 		Example: `  loom run --offline "need to know the current time"
   loom run --offline --protocol system-query@1 "what time is it"
   loom run --catalog models.toml --classifier-model small --model large "what time is it"
-  loom run --offline --protocol team-notes@1 --action-bindings bindings.json "a note"`,
+  loom run --offline --protocol team-notes@1 --action-bindings bindings.json "a note"
+  loom run --loom-retrieval-config ~/.config/loom/retrieval.json --ceiling work "when is the review"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 || len(args) == 1 && strings.TrimSpace(args[0]) == "":
@@ -90,6 +96,9 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.settled, f.unsettled = settle(c.Flags())
+			if err := f.reading.check(); err != nil && f.unsettled == nil {
+				return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+			}
 			return reported(f.contextReport, run.ContextPolicy(f.contextPolicy.word), func(account *run.Account) error {
 				return runIntent(c.Context(), s, f, args[0], account)
 			})
@@ -101,6 +110,7 @@ Exit status 0: completed, or waiting for an approval. 3: stopped by a rule. 1: f
 	flags.StringVar(&f.protocol, "protocol", "", "use this definition of the catalog, `NAME@MAJOR`, and classify nothing")
 	f.settable(flags)
 	f.unconfinedFlag(flags)
+	f.reading.flags(flags)
 	flags.StringVar(&f.contextReport, "context-report", "", "write what the requests to models came to, in numbers only, into a JSON `file`")
 	flags.StringVar(&f.workspace, "workspace", "", "work tree of a software change, a `directory`; other protocols ignore it")
 	// Only a name that is registered twice or unknown makes these fail.

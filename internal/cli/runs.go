@@ -13,6 +13,7 @@ import (
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/internal/printable"
 	"github.com/loomrun/loom/journal"
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/run/record"
 )
 
@@ -113,9 +114,18 @@ func listedLine(l journal.Listed) string {
 	}
 	line := fmt.Sprintf("%s  %s  %s  %s  ", printable.Line(l.Run), wallTime(l.Summary.Began), printable.Line(protocol), printable.Line(standing(l)))
 	if l.Summary.Label != "" {
-		line += fmt.Sprintf("[%s]  ", printable.Line(l.Summary.Label))
+		line += fmt.Sprintf("[%s]  ", printable.Line(labelWords(l.Summary.Label)))
 	}
 	return line
+}
+
+// labelWords says what a label names; the label as it stands where it cannot be read.
+func labelWords(text string) string {
+	l, err := label.ReadLabel([]byte(text))
+	if err != nil {
+		return text
+	}
+	return label.Words(l.Confidentiality())
 }
 
 // wallTime gives an instant of the journal in the local zone; as it is, where it is none.

@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loomrun/loom/effect/command"
+	"github.com/loomrun/loom/effect/retrieve"
+	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/journal"
 	"github.com/loomrun/loom/run/record"
 )
 
@@ -48,7 +51,7 @@ Exit status 0: it is the same. 3: something differs. 1: it could not be replayed
 					return err
 				}
 			}
-			err = record.Replay(rec, bindings(bound))
+			err = record.Replay(rec, bindings(bound, readsOf(rec)))
 			if differs, ok := errors.AsType[*record.DiffersError](err); ok {
 				return &statusError{status: ExitStopped, err: differs}
 			}
@@ -61,4 +64,17 @@ Exit status 0: it is the same. 3: something differs. 1: it could not be replayed
 	journalFlag(c.Flags(), &place)
 	bindingsFlag(c.Flags(), &file)
 	return c
+}
+
+// readsOf gives what a run read data with: what needs nothing of this host where it opened a case, else what lacked a configuration.
+func readsOf(rec *journal.Record) *retrieve.Binding {
+	for _, e := range rec.Entries {
+		if e.Kind == journal.Told && e.Name == journal.EventName(event.Routed{}) {
+			var routed event.Routed
+			if journal.Decode(e.Body, &routed) == nil && !routed.Accepted {
+				return retrieve.New(retrieve.Options{})
+			}
+		}
+	}
+	return retrieve.Recorded()
 }

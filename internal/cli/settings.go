@@ -79,4 +79,5 @@ func (f *runFlags) settableAgain(flags *pflag.FlagSet) {
 	flags.Var(&f.output, "output", "human: lines for people; jsonl: one JSON object a line")
 	journalFlag(flags, &f.journal)
 	bindingsFlag(flags, &f.actionBindings)
+	f.reading.configFlag(flags)
 }

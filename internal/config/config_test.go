@@ -39,16 +39,17 @@ func written(t *testing.T, text string) (home, file string) {
 
 // one holds for each key a value for the file and one for the environment (D2).
 var one = map[string]struct{ inFile, fromFile, inEnvironment, fromEnvironment string }{
-	"catalog":          {`'/m/file.toml'`, "/m/file.toml", "env.toml", "env.toml"},
-	"model":            {`'file'`, "file", "env", "env"},
-	"classifier_model": {`'file'`, "file", "env", "env"},
-	"threshold":        {`0.25`, "0.25", "0.75", "0.75"},
-	"max_steps":        {`3`, "3", "0x10", "16"},
-	"output":           {`'jsonl'`, "jsonl", "human", "human"},
-	"context_policy":   {`'bounded'`, "bounded", "legacy", "legacy"},
-	"journal":          {`'postgres://file/j'`, "postgres://file/j", "postgresql://env/j", "postgresql://env/j"},
-	"action_bindings":  {`'/b/file.json'`, "/b/file.json", "env.json", "env.json"},
-	"instance":         {`'work'`, "work", "/d/env", "/d/env"},
+	"catalog":               {`'/m/file.toml'`, "/m/file.toml", "env.toml", "env.toml"},
+	"model":                 {`'file'`, "file", "env", "env"},
+	"classifier_model":      {`'file'`, "file", "env", "env"},
+	"threshold":             {`0.25`, "0.25", "0.75", "0.75"},
+	"max_steps":             {`3`, "3", "0x10", "16"},
+	"output":                {`'jsonl'`, "jsonl", "human", "human"},
+	"context_policy":        {`'bounded'`, "bounded", "legacy", "legacy"},
+	"journal":               {`'postgres://file/j'`, "postgres://file/j", "postgresql://env/j", "postgresql://env/j"},
+	"action_bindings":       {`'/b/file.json'`, "/b/file.json", "env.json", "env.json"},
+	"loom_retrieval_config": {`'/r/file.json'`, "/r/file.json", "/r/env.json", "/r/env.json"},
+	"instance":              {`'work'`, "work", "/d/env", "/d/env"},
 }
 
 // Every key: the environment wins over the file, an empty variable over nothing.

@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy, journal, action_bindings, instance"
+const allKeys = "; the keys are catalog, model, classifier_model, threshold, max_steps, output, context_policy, journal, action_bindings, loom_retrieval_config, instance"
 
 // What the file may say, and what is said of anything else: place, key, and what it takes, but never
 // the value.

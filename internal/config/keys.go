@@ -45,6 +45,7 @@ var keys = []Key{
 	{"context_policy", "LOOM_CONTEXT_POLICY", "context-policy", false, form{"legacy or bounded", text, oneOf(string(run.ContextLegacy), string(run.ContextBounded))}},
 	{"journal", "LOOM_JOURNAL", "journal", true, form{journalWants, text, journal}},
 	{"action_bindings", "LOOM_ACTION_BINDINGS", "action-bindings", true, form{"a path", text, named}},
+	{"loom_retrieval_config", "CF_HARNESS_LOOM_RETRIEVAL_CONFIG", "loom-retrieval-config", true, form{"a path", text, named}},
 	{"instance", "LOOM_INSTANCE_DIR", "instance", false, form{"the name of an instance or an absolute path", text, instance}},
 }
 

@@ -28,6 +28,7 @@ var theHouse = []floor{
 		"internal/lazyregexp",  // expressions compiled when first used
 		"internal/schema",      // numbered migrations of a database
 		"internal/sqlitefile",  // private SQLite files
+		"internal/valueschema", // JSON Schema, within bounds
 	}},
 	{"pure", []string{
 		"label",       // atoms, clauses, labels, ceilings
@@ -76,6 +77,7 @@ var theHouse = []floor{
 		"result",             // a run's answer as a labelled document
 		"effect",             // what performs and verifies actions
 		"effect/command",     //   by a person's own programs
+		"effect/retrieve",    //   reads under a ceiling, and the answer
 		"run/workingcontext", // what a model is shown of a run, within a fixed size
 		"run",                // one run, from intent to stop
 		"run/record",         // a run with a journal: kept, resumed, replayed
@@ -120,7 +122,7 @@ var testHelpers = []string{"model/modeltest", "model/modeltest/replay", "store/s
 
 // pureRooms decide or convert and touch nothing outside: same input, same bytes.
 var pureRooms = []string{
-	"label", "calendar", "store/words", "store/query", "protocol", "reference", "governor", "event",
+	"label", "calendar", "store/words", "store/query", "protocol", "reference", "governor", "event", "handle",
 	"internal/document", "internal/canonjson", "internal/strictjson", "internal/strictyaml", "internal/uuid8", "internal/printable", "internal/codeunits", "internal/scripts",
 }
 
@@ -144,7 +146,7 @@ var keepers = map[string][]string{
 		"source/ical", "source/mail", "source/markdown", "source/tracks", "source/vcard", "readverb",
 	},
 	"go.yaml.in/yaml/v4":                       {"internal/strictyaml"},
-	"github.com/santhosh-tekuri/jsonschema/v6": {"effect/command"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"effect/command", "internal/valueschema"},
 	"github.com/pelletier/go-toml/v2":          {"model", "internal/config"},
 	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":                   {"internal/cli"},

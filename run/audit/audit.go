@@ -30,6 +30,8 @@ type auditor struct {
 	shown   *uint64     // the case revision of a frontier that was computed since the last proposal
 	end     ending
 
+	reads reads
+
 	persons bool // have a say in the run
 	said    []said
 }
@@ -48,16 +50,21 @@ func checkWithin(record *journal.Record, cases []*journal.Case, work int) Report
 	a := &auditor{record: record, kept: kept{work: work}, persons: saysSomebody(record.Entries)}
 	a.verify()
 	if err := a.read(); err != nil {
-		for _, c := range []*check{&a.definition, &a.decisions, &a.effects, &a.evidence, &a.stop, &a.cases} {
+		all := []*check{&a.definition, &a.decisions, &a.effects, &a.evidence, &a.stop, &a.cases}
+		for _, of := range a.reads.checks() {
+			all = append(all, of.check)
+		}
+		for _, c := range all {
 			c.doubt(a.end.at, "%v; what follows is not checked", err)
 		}
 	} else {
 		a.concludeEffect()
+		a.reads.missed(0)
 		a.concludeStop()
 		a.concludeDefinition()
 		a.compare(cases)
 	}
-	return reportOf(record, []named{
+	return reportOf(record, append([]named{
 		{Chain, &a.chain},
 		{Definition, &a.definition},
 		{Decisions, &a.decisions},
@@ -65,7 +72,7 @@ func checkWithin(record *journal.Record, cases []*journal.Case, work int) Report
 		{Evidence, &a.evidence},
 		{Stop, &a.stop},
 		{Cases, &a.cases},
-	})
+	}, a.reads.checks()...))
 }
 
 // read goes over the entries as far as they can be read.
@@ -128,6 +135,10 @@ func (a *auditor) told(at int64, e event.Event) {
 		a.end.refused = true
 	case event.Routed:
 		a.end.routed, a.end.accepted = e.Protocol, e.Accepted
+	case event.CeilingSet:
+		a.reads.ceilingSet(at, e)
+	case event.ContextObserved:
+		a.reads.observes(at, e)
 	case event.CaseOpened:
 		a.opened(at, e)
 	case event.Decided:

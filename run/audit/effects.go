@@ -47,6 +47,7 @@ func (a *auditor) asked(e journal.Entry) error {
 		!maps.Equal(request.Artifacts, a.kept.table.Artifacts):
 		a.effects.fail(e.Sequence, "it is not what was admitted")
 	}
+	a.reads.begins(e.Sequence, request)
 	s.asked, s.hangs, s.performance, s.owesMove = e.Name, unreported, nil, false
 	return nil
 }
@@ -97,6 +98,7 @@ func (a *auditor) effectEnded(e journal.Entry, r journal.Report) error {
 		return nil
 	}
 	s.performance = &p
+	a.reads.reported(e.Sequence, s, p, a.begin.Intent, a.record.Run)
 	for artifact, revision := range p.Report.Revisions {
 		s.owesMove = s.owesMove || a.kept.table.Artifacts[artifact] != revision
 	}

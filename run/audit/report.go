@@ -29,6 +29,17 @@ const (
 	Cases      = "cases"      // the tables of cases hold what the record says
 )
 
+// The names of the checks of a run that reads under a ceiling, behind those of every run (retrieval 10.3).
+const (
+	Rows         = "RET-1 rows"         // what each read showed, with its tokens, is what its payload comes to under the ceiling
+	Observations = "RET-2 observations" // each observation is the join of the admitted labels, and the label of the run that of all observations
+	Withheld     = "RET-3 withheld"     // nothing that was shown has the text of a withheld row
+	Bounds       = "RET-4 bounds"       // what was shown keeps within its sizes
+	Ceiling      = "RET-5 ceiling"      // each read was held to the ceiling of the run and to its record's
+	Errors       = "RET-6 errors"       // a failure says what its code says, and nothing of the host
+	Answer       = "answer"             // the answer cites what the run held, and carries the label of all that was shown
+)
+
 // MaxFindings bounds the findings of one check that a report lists.
 const MaxFindings = 20
 

@@ -24,6 +24,8 @@ func (a *auditor) reported(e journal.Entry) error {
 		return nil
 	case e.Name == "clock":
 		return journal.Decode(string(r.Result), &a.at)
+	case e.Name == "ceiling":
+		return a.reads.asked(r)
 	case e.Name == "start":
 		a.started = true
 		return journal.Decode(string(r.Result), &a.start)
