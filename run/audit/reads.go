@@ -120,7 +120,7 @@ func (r *reads) reported(at int64, step *step, p run.Performance, intent string,
 	}
 	report := p.Report
 	if d := report.Disclosed; d != nil {
-		r.bound4(at, d)
+		r.sizes(at, d)
 		if d.Label != "" {
 			r.due, r.dueStep = d, step.number
 		}
@@ -182,8 +182,11 @@ func (r *reads) under(at int64, step *step, o retrieval.Observed) {
 	case !o.CeilingHolds():
 		r.ceilings.fail(at, "the ceiling of step %d is not the meet of the run's and the record's", step.number)
 	}
-	if o.Tool != step.action || labelText(o.Query) != r.known() {
+	if o.Tool != step.action {
 		r.rows.fail(at, "step %d observed another read than the one that was asked for", step.number)
+	}
+	if labelText(o.Query) != r.known() {
+		r.observations.fail(at, "the rows of step %d without a label took another one than that of what the run had been shown", step.number)
 	}
 }
 
@@ -195,8 +198,8 @@ func (r *reads) failed(at int64, step *step, o retrieval.Observed, report effect
 	}
 }
 
-// bound4 checks the sizes of what was shown (RET-4): also of what no payload explains.
-func (r *reads) bound4(at int64, d *effect.Disclosure) {
+// sizes checks the sizes of what was shown (RET-4): also of what no payload explains.
+func (r *reads) sizes(at int64, d *effect.Disclosure) {
 	if codeunits.Count(d.Text) > retrieval.MaxResult {
 		r.bounds.fail(at, "more than %d characters were shown at once", retrieval.MaxResult)
 	}
