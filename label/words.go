@@ -18,20 +18,20 @@ func Words(clauses []Clause) string {
 	}
 	clauses = telling(clauses)
 	var groups []string
-	last := ""
+	of := map[string]int{} // the group of the clauses of one atom, by what the atom is called
 	for _, c := range clauses {
 		kind, text := wordsOf(c)
+		i, again := of[kind]
 		switch {
 		case kind == "":
 			groups = append(groups, text)
-		case kind == last:
-			groups[len(groups)-1] += ", " + text
+		case again && len(c.alternatives) == 1:
+			groups[i] += ", " + text
 		default:
+			if len(c.alternatives) == 1 {
+				of[kind] = len(groups)
+			}
 			groups = append(groups, kind+" "+text)
-		}
-		last = kind
-		if len(c.alternatives) != 1 {
-			last = "" // what follows is another clause, not another alternative
 		}
 	}
 	return strings.Join(groups, "; ")

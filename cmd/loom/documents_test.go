@@ -12,12 +12,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/loomrun/loom/model/modeltest"
 )
 
 // Every console block of the documents is run as it stands, in a folder with the examples, and must
 // print what the document says; only instants, the ids of runs and the hashes of heads may differ. A block that runs
 // bound programs is left out where the machine cannot confine them. A block that is marked as continued goes on in the
-// folder of the one before it. The home folder is shown as /home/ada, and so is the folder with the examples.
+// folder of the one before it. The home folder is shown as /home/ada, and so is the folder with the examples. A block with --catalog demo.toml is
+// answered by the recorded model tide-review.
 func TestDocumentsShowWhatHappens(t *testing.T) {
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -47,6 +50,12 @@ func TestDocumentsShowWhatHappens(t *testing.T) {
 					env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 					env.Setenv("TZ", "Europe/Berlin")
 					env.Setenv("GORACE", "atexit_sleep_ms=0") // see TestScripts
+					if strings.Contains(block, "--catalog demo.toml") {
+						server := modeltest.Start(t, modeltest.Recorded(t, "tide-review"))
+						if err := os.WriteFile(filepath.Join(env.WorkDir, "demo.toml"), []byte(modeltest.CatalogTOML(server.BaseURL())), 0o600); err != nil {
+							return err
+						}
+					}
 					return os.CopyFS(env.WorkDir, os.DirFS("../../examples"))
 				},
 			})
@@ -84,6 +93,7 @@ var (
 	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)`)
 	runID       = regexp.MustCompile(`(?m)^[a-z2-7]{12}\b|\b(run|removed) [a-z2-7]{12}\b`)
 	seconds     = regexp.MustCompile(`\(\d+\.\d s\)`)
+	token       = regexp.MustCompile(`cfh:v:[2-9a-hjkmnp-tv-z]{5}`)
 	head        = regexp.MustCompile(`head [0-9a-f]{64}`)
 )
 
@@ -92,6 +102,7 @@ func lasting(text string) string {
 	text = instant.ReplaceAllString(text, "INSTANT")
 	text = runID.ReplaceAllString(text, "$1 RUN")
 	text = seconds.ReplaceAllString(text, "(TIME)")
+	text = token.ReplaceAllString(text, "TOKEN")
 	return head.ReplaceAllString(text, "head HASH")
 }
 
@@ -113,7 +124,7 @@ func documented(ts *testscript.TestScript, _ bool, args []string) {
 		} else if command != "echo $?" {
 			var words []string
 			for _, match := range word.FindAllStringSubmatch(command, -1) {
-				words = append(words, match[1]+match[2])
+				words = append(words, strings.ReplaceAll(match[1]+match[2], "/home/ada", ts.Getenv("HOME")))
 			}
 			status = 0
 			var exit *exec.ExitError

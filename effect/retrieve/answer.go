@@ -152,7 +152,7 @@ func (p *port) answer(ctx context.Context, r effect.Request, v document.Value) (
 		document.M(memberAnswer, document.TextOf(g.text)), document.M(memberCites, document.TextsOf(g.cites)),
 		document.M(memberLabel, document.TextOf(plan.Label.Canonical())), document.M(memberHandles, document.TextOf(string(held.JSON()))),
 	}
-	text := g.text + "\n" + p.rests(held, g)
+	text := g.text + "\n" + p.rests(held, g) + "\nlabel: " + label.Words(plan.Label.Confidentiality())
 	if p.schema != nil && g.result != nil {
 		written, err := p.write(ctx, request)
 		if refused, ok := errors.AsType[*result.Error](err); ok {
