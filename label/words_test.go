@@ -42,7 +42,7 @@ func TestWords(t *testing.T) {
 	for i := range 600 {
 		many = append(many, label.AnyOf(label.Facet(fmt.Sprint("f", i), "ada")))
 	}
-	if got := label.Words(append(many, label.AnyOf(label.Facet("f0", "ada"), label.Facet("g", "ada")))); !strings.HasSuffix(got, ", f0 or g") {
+	if got := label.Words(append(many, label.AnyOf(label.Facet("f0", "ada"), label.Facet("g", "ada")))); !strings.HasSuffix(got, "; facet f0 or g") {
 		t.Errorf("of very many clauses none is compared: %s", got[len(got)-40:])
 	}
 	odd, err := label.ReadCeiling([]byte(`[{"type":"loom/User","subject":7}]`))

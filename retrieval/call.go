@@ -14,6 +14,8 @@ type Session struct {
 	Ceiling    label.Ceiling // of the run; label.Unbounded() for none
 	// RequireRowLabels withholds rows without a label (D38).
 	RequireRowLabels bool
+	// FailOnExceed withholds every row of a call where one exceeds the ceiling.
+	FailOnExceed bool
 	// Program gives what answers; nil is a process for each call.
 	Program func(*Config) Program
 }
@@ -31,7 +33,7 @@ type Call struct {
 func (s *Session) Call(ctx context.Context, c Call) Observed {
 	o := Observed{
 		OutputID: c.OutputID, Tool: c.Tool, Input: c.Input, RunCeiling: s.Ceiling, Ceiling: s.Ceiling, RecordCeiling: label.Unbounded(),
-		Query: label.New(c.Query.Confidentiality(), nil), RequireRowLabels: s.RequireRowLabels,
+		Query: label.New(c.Query.Confidentiality(), nil), RequireRowLabels: s.RequireRowLabels, FailOnExceed: s.FailOnExceed,
 	}
 	tool, known := ToolNamed(c.Tool)
 	switch {

@@ -66,6 +66,9 @@ func split(kind string, payload document.Value) (rows []document.Value, beside [
 // admit makes the entries of rows, up to the first that does not fit the size, and holds what they show.
 func (r *Result) admit(m Measuring, rows []document.Value) {
 	judge := newJudge(m)
+	if m.FailOnExceed && judge.exceeds(rows) {
+		judge.all = withheld(CeilingExceeded)
+	}
 	size := allowance + r.lengthBesideEntries(len(rows))
 	var seen observed
 	for i, row := range rows {

@@ -24,7 +24,7 @@ type Observed struct {
 	// RunCeiling is that of the run, RecordCeiling that of the record which the configuration names, label.Unbounded() for none. Ceiling is what held.
 	RunCeiling, RecordCeiling, Ceiling label.Ceiling
 	Query                              label.Label // without integrity
-	RequireRowLabels                   bool
+	RequireRowLabels, FailOnExceed     bool
 	// Payload is what the program printed, byte for byte; "" where there is a failure.
 	Payload string
 	Failure *Failure // nil for none
@@ -49,7 +49,8 @@ func (o Observed) Measure(t *handle.Table) (*Result, *Failure) {
 		return nil, failed(MalformedPayload)
 	}
 	return Measure(Measuring{
-		OutputID: o.OutputID, Tool: tool, Payload: payload, Ceiling: o.Ceiling, Query: o.Query, RequireRowLabels: o.RequireRowLabels, Handles: t,
+		OutputID: o.OutputID, Tool: tool, Payload: payload, Ceiling: o.Ceiling, Query: o.Query, RequireRowLabels: o.RequireRowLabels, FailOnExceed: o.FailOnExceed,
+		Handles: t,
 	})
 }
 
@@ -84,6 +85,7 @@ const (
 	memberCeiling       = "ceiling"
 	memberQuery         = "query"
 	memberRequire       = "requireRowLabels"
+	memberFail          = "failOnExceed"
 	memberPayload       = "payload"
 	memberCode          = "code"
 	memberMessage       = "message"
@@ -97,7 +99,7 @@ func (o Observed) JSON() []byte {
 		document.M(memberOutput, document.TextOf(o.OutputID)), document.M(memberTool, document.TextOf(o.Tool)), document.M(memberInput, input),
 		document.M(memberRunCeiling, document.TextOf(o.RunCeiling.Canonical())), document.M(memberRecordCeiling, document.TextOf(o.RecordCeiling.Canonical())),
 		document.M(memberCeiling, document.TextOf(o.Ceiling.Canonical())), document.M(memberQuery, document.TextOf(o.Query.Canonical())),
-		document.M(memberRequire, document.BoolOf(o.RequireRowLabels)))
+		document.M(memberRequire, document.BoolOf(o.RequireRowLabels)), document.M(memberFail, document.BoolOf(o.FailOnExceed)))
 	if o.Argv != nil {
 		v.Members = append(v.Members, document.M(memberArgv, document.TextsOf(o.Argv)))
 	}
@@ -136,6 +138,8 @@ func ReadObserved(data []byte) (Observed, error) {
 		switch {
 		case m.Name == memberRequire && m.Value.Kind == document.Bool:
 			o.RequireRowLabels = m.Value.Text == "true"
+		case m.Name == memberFail && m.Value.Kind == document.Bool:
+			o.FailOnExceed = m.Value.Text == "true"
 		case m.Name == memberArgv && m.Value.Kind == document.List:
 			o.Argv = make([]string, len(m.Value.Items))
 			for i, word := range m.Value.Items {

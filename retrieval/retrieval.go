@@ -36,6 +36,8 @@ type Measuring struct {
 	Query    label.Label // the label of the query: of all that the model had seen when it asked. Only its confidentiality counts
 	// RequireRowLabels withholds rows without a label instead of giving them that of the query (D38).
 	RequireRowLabels bool
+	// FailOnExceed withholds every row where one of them exceeds the ceiling, instead of that one (4.6, onExceed "fail").
+	FailOnExceed bool
 	// Handles gets the rows that are shown. Nil: entries have no handles.
 	Handles *handle.Table
 }

@@ -65,6 +65,7 @@ func (v *verdict) entryOf(row document.Value) Entry {
 type judge struct {
 	ceiling    label.Ceiling
 	repeated   bool                // the payload has a member twice (D31)
+	all        *verdict            // of every row, whatever it is; nil: each has its own
 	unlabelled *verdict            // of every row without a label
 	unreadable *verdict            // of every row whose label cannot be read
 	known      map[string]*verdict // by the written label
@@ -93,7 +94,10 @@ func labelForUnlabelledRow(m Measuring) (label.Label, bool) {
 
 // of decides of a row (5.8, 5.9).
 func (j *judge) of(row document.Value) *verdict {
-	if j.repeated {
+	switch {
+	case j.all != nil:
+		return j.all
+	case j.repeated:
 		return j.unreadable
 	}
 	if ifc, labelled := row.Get(labelMember); labelled {
@@ -112,6 +116,16 @@ func (j *judge) of(row document.Value) *verdict {
 	v := j.decide(l, handle.FromRow)
 	j.known[string(j.written)] = v
 	return v
+}
+
+// exceeds tells whether one of the rows exceeds the ceiling.
+func (j *judge) exceeds(rows []document.Value) bool {
+	for i := range rows {
+		if j.of(rows[i]).reason == CeilingExceeded {
+			return true
+		}
+	}
+	return false
 }
 
 // hasTwoLabels tells whether a row has its label twice (D31).

@@ -22,7 +22,7 @@ func (p *port) read(ctx context.Context, r effect.Request, input document.Value)
 	}
 	session := retrieval.Session{
 		ConfigPath: p.binding.options.ConfigPath, Program: p.binding.options.Program,
-		Ceiling: p.ceiling, RequireRowLabels: p.terms.RequireRowLabels,
+		Ceiling: p.ceiling, RequireRowLabels: p.terms.RequireRowLabels, FailOnExceed: p.terms.FailOnExceed,
 	}
 	observed := session.Call(ctx, retrieval.Call{OutputID: outputID(r.Step), Tool: r.Action, Input: input, Query: query})
 	if err := ctx.Err(); err != nil {

@@ -53,6 +53,8 @@ type Options struct {
 	Tools []string
 	// RequireRowLabels withholds rows without a label (D38).
 	RequireRowLabels bool
+	// FailOnExceed withholds every row of a read where one exceeds the ceiling.
+	FailOnExceed bool
 	// ResultSchema is the JSON Schema of a structured result, which is written as a page; nil for none.
 	ResultSchema []byte
 	// ResultCeiling bounds the label of the result.

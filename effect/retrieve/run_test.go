@@ -286,8 +286,13 @@ func TestWhatABindingLacks(t *testing.T) {
 		t.Error("a run that was held to nothing yet goes on")
 	}
 	for _, b := range []effect.Bound{
-		{Ceiling: "", Terms: "{}"}, {Ceiling: "null", Terms: ""}, {Ceiling: "null", Terms: "[]"}, {Ceiling: "null", Terms: `{"tools":["x"]}`},
-		{Ceiling: "null", Terms: `{"else":1}`}, {Ceiling: "null", Terms: `{"resultCeiling":"x"}`}, {Ceiling: "null", Terms: `{"resultSchema":"x"}`},
+		{Ceiling: "", Terms: "{}"},
+		{Ceiling: "null", Terms: ""},
+		{Ceiling: "null", Terms: "[]"},
+		{Ceiling: "null", Terms: `{"tools":["x"]}`},
+		{Ceiling: "null", Terms: `{"else":1}`},
+		{Ceiling: "null", Terms: `{"resultCeiling":"x"}`},
+		{Ceiling: "null", Terms: `{"resultSchema":"x"}`},
 	} {
 		if err := port.Hold(b); err == nil {
 			t.Errorf("a run is held to %+v", b)
@@ -321,10 +326,12 @@ func TestAReportThatLiesIsRefused(t *testing.T) {
 		}
 	}
 	for what, change := range map[string]func(*effect.Request, *effect.Report){
-		"another source":      func(_ *effect.Request, p *effect.Report) { p.Source = "x" },
-		"another artifact":    func(_ *effect.Request, p *effect.Report) { p.Subject = "x" },
-		"no observation":      func(_ *effect.Request, p *effect.Report) { p.Observation = "" },
-		"another payload":     func(_ *effect.Request, p *effect.Report) { p.Observation = strings.Replace(p.Observation, "one", "two", 1) },
+		"another source":   func(_ *effect.Request, p *effect.Report) { p.Source = "x" },
+		"another artifact": func(_ *effect.Request, p *effect.Report) { p.Subject = "x" },
+		"no observation":   func(_ *effect.Request, p *effect.Report) { p.Observation = "" },
+		"another payload": func(_ *effect.Request, p *effect.Report) {
+			p.Observation = strings.Replace(p.Observation, "one", "two", 1)
+		},
 		"no disclosure":       func(_ *effect.Request, p *effect.Report) { p.Disclosed = nil },
 		"another label":       func(_ *effect.Request, p *effect.Report) { p.Disclosed.Label = "" },
 		"more is shown":       func(_ *effect.Request, p *effect.Report) { p.Disclosed.Text += " " },

@@ -18,6 +18,7 @@ import (
 type Terms struct {
 	Tools            []string // the ids that are offered, in the order of the eight
 	RequireRowLabels bool
+	FailOnExceed     bool   // a read with a row above the ceiling shows none of its rows
 	ResultSchema     string // JSON; empty where no structured result is asked for
 	ResultCeiling    label.Ceiling
 }
@@ -26,6 +27,7 @@ type Terms struct {
 const (
 	memberTools         = "tools"
 	memberRequireLabels = "requireRowLabels"
+	memberFailOnExceed  = "failOnExceed"
 	memberSchema        = "resultSchema"
 	memberResultCeiling = "resultCeiling"
 )
@@ -34,6 +36,9 @@ const (
 func (t Terms) JSON() string {
 	members := []document.Member{
 		document.M(memberTools, document.TextsOf(t.Tools)), document.M(memberRequireLabels, document.BoolOf(t.RequireRowLabels)),
+	}
+	if t.FailOnExceed {
+		members = append(members, document.M(memberFailOnExceed, document.BoolOf(true)))
 	}
 	if t.ResultSchema != "" {
 		members = append(members, document.M(memberSchema, document.TextOf(t.ResultSchema)))
@@ -67,6 +72,8 @@ func ReadTerms(text string) (Terms, error) {
 			}
 		case m.Name == memberRequireLabels && m.Value.Kind == document.Bool:
 			t.RequireRowLabels = m.Value.Text == "true"
+		case m.Name == memberFailOnExceed && m.Value.Kind == document.Bool:
+			t.FailOnExceed = m.Value.Text == "true"
 		case m.Name == memberSchema && m.Value.Kind == document.Text:
 			t.ResultSchema = m.Value.Text
 		case m.Name == memberResultCeiling && m.Value.Kind == document.Text:
@@ -94,7 +101,7 @@ func (p *port) Bound(context.Context) (effect.Bound, error) {
 	if o.Resumed {
 		return effect.Bound{}, errors.New("the run was ended before it was held to one; start it anew")
 	}
-	t := Terms{RequireRowLabels: o.RequireRowLabels, ResultSchema: string(o.ResultSchema), ResultCeiling: o.ResultCeiling}
+	t := Terms{RequireRowLabels: o.RequireRowLabels, FailOnExceed: o.FailOnExceed, ResultSchema: string(o.ResultSchema), ResultCeiling: o.ResultCeiling}
 	for _, tool := range retrieval.Tools() {
 		if o.offers(tool.ID) {
 			t.Tools = append(t.Tools, tool.ID)

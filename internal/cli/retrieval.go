@@ -95,7 +95,7 @@ func (r *reading) binding(ctx context.Context, set settled) (*retrieve.Binding, 
 		return nil, fmt.Errorf("%s: %w", set.from("loom_retrieval_config", "--loom-retrieval-config"), err)
 	}
 	o := retrieve.Options{ConfigPath: r.config, Tools: r.tools, RequireRowLabels: r.requireLabels, Cabinet: r.cabinet(config), Resumed: r.resumed}
-	if o.Ceiling, o.From, err = r.bound(ctx, config); err != nil {
+	if err := r.bound(ctx, config, &o); err != nil {
 		return nil, err
 	}
 	if o.ResultCeiling, err = r.resultBound(ctx, config); err != nil {
@@ -112,38 +112,41 @@ func (r *reading) binding(ctx context.Context, set settled) (*retrieve.Binding, 
 	return retrieve.New(o), nil
 }
 
-// bound gives the ceiling of a run, and where it comes from: what all that bound it admit (4.6).
-func (r *reading) bound(ctx context.Context, config *retrieval.Config) (label.Ceiling, []string, error) {
-	ceiling, from := label.Unbounded(), []string(nil)
+// bound sets the ceiling of a run, and where it comes from: what all that bound it admit (4.6).
+func (r *reading) bound(ctx context.Context, config *retrieval.Config, o *retrieve.Options) error {
+	o.Ceiling = label.Unbounded()
 	take := func(name string, c label.Ceiling, err error) error {
 		if err == nil {
-			ceiling, err = label.Meet(ceiling, c)
+			o.Ceiling, err = label.Meet(o.Ceiling, c)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		from = append(from, name)
+		if c.Bounded() {
+			o.From = append(o.From, name)
+		}
 		return nil
 	}
 	if r.maxConfidentiality != "" {
 		c, err := retrieval.ParseCeiling(r.maxConfidentiality, r.ownerIfAny(ctx, config))
 		if err := take("--max-confidentiality", c, err); err != nil {
-			return ceiling, nil, err
+			return err
 		}
 	}
 	if r.manifest != "" {
 		m, err := retrieval.ReadManifest(r.manifest, r.ownerIfAny(ctx, config))
 		if err := take("--run-manifest "+r.manifest, m.Ceiling, err); err != nil {
-			return ceiling, nil, err
+			return err
 		}
+		o.FailOnExceed = m.FailOnExceed
 	}
 	if r.ceiling != "" {
 		c, err := r.facetCeiling(ctx, config, r.ceiling)
 		if err := take("--ceiling "+r.ceiling, c, err); err != nil {
-			return ceiling, nil, err
+			return err
 		}
 	}
-	return ceiling, from, nil
+	return nil
 }
 
 // resultBound gives the ceiling of a result.

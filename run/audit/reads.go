@@ -177,7 +177,7 @@ func (r *reads) read(at int64, step *step, report effect.Report) {
 // under checks the ceiling that a read was held to.
 func (r *reads) under(at int64, step *step, o retrieval.Observed) {
 	switch {
-	case !o.RunCeiling.Equal(r.ceiling) || o.RequireRowLabels != r.terms.RequireRowLabels:
+	case !o.RunCeiling.Equal(r.ceiling) || o.RequireRowLabels != r.terms.RequireRowLabels || o.FailOnExceed != r.terms.FailOnExceed:
 		r.ceilings.fail(at, "step %d was held to another ceiling than the run", step.number)
 	case !o.CeilingHolds():
 		r.ceilings.fail(at, "the ceiling of step %d is not the meet of the run's and the record's", step.number)
