@@ -65,11 +65,7 @@ func parseRecord(data []byte) (Record, error) {
 
 // JSON writes the record, for [ReadRecord].
 func (r Record) JSON() []byte {
-	clauses, err := strictjson.Parse([]byte(r.Ceiling.Canonical()), strictjson.MaxDepth)
-	if err != nil {
-		clauses = document.Value{} // which no reader takes
-	}
-	return append(canonjson.AppendCompact(nil, document.MapOf(
-		document.M("loomReadCeiling", clauses), document.M("facets", document.TextsOf(r.Facets)), document.M("facetSource", document.TextOf(r.FacetSource)),
-	)), '\n')
+	dst := append([]byte(`{"loomReadCeiling":`), r.Ceiling.Canonical()...)
+	dst = canonjson.AppendCompact(append(dst, `,"facets":`...), document.TextsOf(r.Facets))
+	return append(canonjson.AppendString(append(dst, `,"facetSource":`...), r.FacetSource), "}\n"...)
 }

@@ -148,15 +148,25 @@ func appendScalar(dst []byte, v document.Value) []byte {
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
+	plain := 0 // from here on up to i all stands as it is
 	for i := 0; i < len(s); {
 		b := s[i]
 		if b >= utf8.RuneSelf {
 			c, size := utf8.DecodeRuneInString(s[i:])
-			dst = utf8.AppendRune(dst, c)
+			if c == utf8.RuneError && size == 1 {
+				dst = utf8.AppendRune(append(dst, s[plain:i]...), c)
+				plain = i + 1
+			}
 			i += size
 			continue
 		}
+		if b >= ' ' && b != '"' && b != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[plain:i]...)
 		i++
+		plain = i
 		switch b {
 		case '"', '\\':
 			dst = append(dst, '\\', b)
@@ -171,13 +181,10 @@ func AppendString(dst []byte, s string) []byte {
 		case '\t':
 			dst = append(dst, `\t`...)
 		default:
-			if b < ' ' {
-				dst = append(dst, `\u00`...)
-				dst = append(dst, hex[b>>4], hex[b&15])
-				continue
-			}
-			dst = append(dst, b)
+			dst = append(dst, `\u00`...)
+			dst = append(dst, hex[b>>4], hex[b&15])
 		}
 	}
+	dst = append(dst, s[plain:]...)
 	return append(dst, '"')
 }

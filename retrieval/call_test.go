@@ -1,0 +1,555 @@
+package retrieval_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/loomrun/loom/handle"
+	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/internal/strictjson"
+	"github.com/loomrun/loom/label"
+	"github.com/loomrun/loom/retrieval"
+)
+
+// foreign is a program that answers every call with one thing, and counts them.
+type foreign struct {
+	exit  retrieval.Exit
+	err   error
+	calls [][]string
+}
+
+func (f *foreign) Run(_ context.Context, argv []string) (retrieval.Exit, error) {
+	f.calls = append(f.calls, argv)
+	return f.exit, f.err
+}
+
+// session reads through a program that is there already.
+func session(t testing.TB, more string, p retrieval.Program) retrieval.Session {
+	t.Helper()
+	return retrieval.Session{
+		ConfigPath: written(t, "config.json", `{"cliPath":"/nowhere/loom","transport":`+viaBroker+more+`}`), Ceiling: label.Unbounded(),
+		Program: func(*retrieval.Config) retrieval.Program { return p },
+	}
+}
+
+func call(t testing.TB, tool, input string) retrieval.Call {
+	t.Helper()
+	v, err := strictjson.Parse([]byte(input), strictjson.MaxDepth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return retrieval.Call{OutputID: "out-1", Tool: tool, Input: v}
+}
+
+// inputs are fine ones of each tool.
+var inputs = map[string]string{
+	"loom_search": `{"query":"q"}`, "search with person": `{"person":"a@b.org"}`, "loom_people": `{"query":"a@b.org"}`, "loom_page_read": `{"target":"P-1"}`,
+	"loom_page_inspect": `{"target":"P-1"}`, "loom_page_discover": `{}`, "loom_calendar_list": `{}`, "loom_context": `{"read":"where"}`, "loom_profile": `{}`,
+}
+
+// The outcomes of 11.3: CODE, CODE/HOSTCODE, or N admitted.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		number, tool string
+		status       int
+		stdout, want string
+	}{
+		{"E062", "loom_search", 0, "not json /private/path", "command_failed"},
+		{"E063", "loom_search", 0, "", "command_failed"},
+		{"E063", "loom_page_read", 0, " \n", "command_failed"},
+		{"E061", "loom_search", 2, "", "command_failed"},
+		{"E064", "loom_people", 1, "", "not_found"},
+		{"E064", "loom_people", 3, "Error: /private/path", "contested"},
+		{"E064", "loom_people", 2, "", "command_failed"},
+		{"E065", "search with person", 1, "", "not_found"},
+		{"E065", "search with person", 3, "", "contested"},
+		{"E065", "loom_search", 1, "", "command_failed"},
+		{"E065", "loom_search", 3, "", "command_failed"},
+		{"E065", "search with person", 1, `{"hits":[]}`, "command_failed"},
+		{"E066 A11", "loom_page_read", 1, `{"ok":false,"code":"unknown_page","error":"no /private/path"}`, "host_refused/unknown_page"},
+		{"E067 A16", "loom_page_read", 0, `{"ok":false,"code":"unknown_page","error":"/private/path"}`, "host_refused/unknown_page"},
+		{"E067 A16", "loom_search", 0, `{"ok":false,"code":"forbidden","hits":[{"title":"x"}]}`, "host_refused/forbidden"},
+		{"A16", "loom_people", 1, `{"ok":false,"code":"refused"}`, "host_refused/refused"},
+		{"E068", "loom_page_read", 1, `{"ok":false}`, "host_refused"},
+		{"E068", "loom_page_read", 1, `{"ok":false,"code":42}`, "host_refused"},
+		{"W3 A11", "loom_page_read", 1, `{"ok":false,"code":"see /private/path"}`, "host_refused"},
+		{"A15", "loom_page_read", 0, `{"ok":true,"ok":false,"code":"x"}`, "host_refused/x"},
+		{"E069", "loom_profile", 1, `{"name":"me","hasProfile":false,"source":"basename"}`, "1"},
+		{"E070", "loom_profile", 1, `{"name":"me"}`, "command_failed"},
+		{"E070", "loom_profile", 1, `{"name":"me","hasProfile":true}`, "command_failed"},
+		{"E070", "loom_profile", 2, `{"name":"me","hasProfile":false}`, "command_failed"},
+		{"E071", "loom_search", 0, `{"hits":[{"title":"x"}]}`, "1"},
+		{"E071", "loom_search", 0, `{"schemaVersion":1,"hits":[]}`, "0"},
+		{"E071", "loom_search", 0, `{"schemaVersion":1.0,"hits":[]}`, "0"},
+		{"E071", "loom_search", 0, `{"schemaVersion":null,"hits":[]}`, "schema_version_mismatch"},
+		{"E071", "loom_search", 0, `{"schemaVersion":2,"hits":[]}`, "schema_version_mismatch"},
+		{"E071", "loom_search", 0, `{"schemaVersion":"1","hits":[]}`, "schema_version_mismatch"},
+		{"E071", "loom_search", 0, `{"schemaVersion":1.01,"hits":[]}`, "schema_version_mismatch"},
+		{"E072", "loom_calendar_list", 0, `[]`, "0"},
+		{"E073", "loom_search", 0, `{"schemaVersion":1,"hits":"none"}`, "malformed_payload"},
+		{"E074", "loom_calendar_list", 0, `{"events":[]}`, "malformed_payload"},
+		{"E074", "loom_page_inspect", 0, `[]`, "malformed_payload"},
+		{"E074", "loom_page_inspect", 0, `"x"`, "malformed_payload"},
+		{"E074", "loom_page_inspect", 0, `null`, "malformed_payload"},
+		{"E075 D36", "loom_people", 1, `{"canonicalId":"person:1"}`, "not_found"},
+		{"E075 D36", "loom_people", 3, `{"canonicalId":"person:1"}`, "contested"},
+		{"E075", "loom_people", 2, `{"canonicalId":"person:1"}`, "command_failed"},
+		{"a card", "loom_people", 0, `{"canonicalId":"person:1"}`, "1"},
+		{"A15", "loom_search", 0, `{"hits":[{"n":1e999,"m":123456789012345678901234567890}]}`, "1"},
+		{"A15", "loom_search", 0, `{"hits":[{"n":NaN}]}`, "command_failed"},
+		{"A15 D31", "loom_search", 0, `{"hits":[{"a":1,"a":2},{"b":1}]}`, "0"}, // both are withheld
+		{"A6", "loom_search", 0, `{"hits":[` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `]}`, "malformed_payload"},
+		{"two values", "loom_search", 0, `{"hits":[]} {}`, "command_failed"},
+		{"no UTF-8", "loom_search", 0, "{\"hits\":[\"\xff\"]}", "command_failed"},
+	} {
+		program := &foreign{exit: retrieval.Exit{Status: c.status, Stdout: []byte(c.stdout)}}
+		s := session(t, "", program)
+		tool, _, _ := strings.Cut(strings.Replace(c.tool, "search with person", "loom_search", 1), " ")
+		o := s.Call(t.Context(), call(t, tool, inputs[c.tool]))
+		got := outcomeOf(t, o)
+		if got != c.want {
+			t.Errorf("%s: %d %.60s: %s, want %s", c.number, c.status, c.stdout, got, c.want)
+		}
+		if len(program.calls) != 1 {
+			t.Errorf("%s: %d processes", c.number, len(program.calls))
+		}
+		if text := string(o.JSON()); o.Failure != nil && strings.Contains(text+o.Failure.Message+string(o.Failure.Shown("o")), "/private") {
+			t.Errorf("%s: the host's text is in %s", c.number, text)
+		}
+	}
+}
+
+// outcomeOf says what came of a call, and holds the observation to what must be true of all of them.
+func outcomeOf(t rapid.TB, o retrieval.Observed) string {
+	t.Helper()
+	again, err := retrieval.ReadObserved(o.JSON())
+	if err != nil || string(again.JSON()) != string(o.JSON()) {
+		t.Errorf("the observation is not read as it is written: %v\n%s", err, o.JSON())
+	}
+	if !o.CeilingHolds() || !o.FailureHolds() {
+		t.Errorf("the observation does not hold: %s", o.JSON())
+	}
+	r, failure := o.Measure(handle.NewTable("r"))
+	r2, failure2 := again.Measure(handle.NewTable("r"))
+	if failure != nil {
+		if failure2 == nil || *failure2 != *failure {
+			t.Errorf("read again it fails with %+v, and before with %+v", failure2, failure)
+		}
+		if failure.HostCode != "" {
+			return string(failure.Code) + "/" + failure.HostCode
+		}
+		return string(failure.Code)
+	}
+	if string(r.Artifact()) != string(r2.Artifact()) {
+		t.Error("read again it shows something else")
+	}
+	return fmt.Sprint(r.Admitted)
+}
+
+// The order of checks of 5.5: what is refused before the process starts none.
+func TestOrderOfChecks(t *testing.T) {
+	record := written(t, "record.json", `{"loomReadCeiling":["a"],"facets":["b","a"],"facetSource":"x"}`)
+	bad := written(t, "bad.json", `[]`)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	with := func(file string, facets string) string {
+		if facets != "" {
+			facets = `,"facets":` + facets
+		}
+		return `,"readCeilingFile":"` + file + `"` + facets
+	}
+	for _, c := range []struct {
+		number, config, tool, input string
+		ctx                         context.Context
+		want                        string
+	}{
+		{"E076", "none", "loom_search", `{"query":"q"}`, nil, "not_configured"},
+		{"E076", "", "loom_compose", `{"query":"q"}`, nil, "not_configured"},
+		{"E077 A17", "", "loom_search", `{"query":"q"}`, ended, "cancelled"},
+		{"E077", "none", "loom_search", `{"query":"q"}`, ended, "not_configured"},
+		{"E078", with("/nowhere/record.json", ""), "loom_search", `{"query":"q"}`, nil, "ceiling_unavailable"},
+		{"E079", with(record, `["work"]`), "loom_search", `{"query":"q"}`, nil, "ceiling_unavailable"},
+		{"E080 A10", with(record, `["a","b"]`), "loom_search", `{"query":"q"}`, nil, "0"},
+		{"A10", with(record, `["a","b","b"]`), "loom_search", `{"query":"q"}`, nil, "ceiling_unavailable"},
+		{"5.5", with(record, ""), "loom_search", `{"query":"q"}`, nil, "0"},
+		{"5.5", `,"facets":["else"]`, "loom_search", `{"query":"q"}`, nil, "1"}, // without a record facets have no effect
+		{"E081", with(bad, ""), "loom_search", `{"query":"q"}`, nil, "ceiling_unavailable"},
+		{"E082", with(bad, ""), "loom_search", `{}`, nil, "ceiling_unavailable"},
+		{"E001", with(record, ""), "loom_search", `{}`, nil, "invalid_input"},
+		{"5.1", `,"else":1`, "loom_search", `{"query":"q"}`, nil, "command_failed"},
+	} {
+		program := &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[{"title":"x","ifc":{"confidentiality":["secret"]}}]}`)}}
+		s := session(t, c.config, program)
+		if c.config == "none" {
+			s.ConfigPath = ""
+		}
+		ctx := c.ctx
+		if ctx == nil {
+			ctx = t.Context()
+		}
+		o := s.Call(ctx, call(t, c.tool, c.input))
+		if got := outcomeOf(t, o); got != c.want {
+			t.Errorf("%s: %s, want %s", c.number, got, c.want)
+		}
+		if started := len(program.calls) > 0; started != strings.Contains("01", c.want) {
+			t.Errorf("%s: %d processes", c.number, len(program.calls))
+		}
+	}
+	// E060: an error of the start says nothing.
+	s := session(t, "", &foreign{err: errors.New("fork/exec /private/path: no such file")})
+	if o := s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`)); outcomeOf(t, o) != "command_failed" || strings.Contains(string(o.JSON()), "private") {
+		t.Errorf("E060: %s", o.JSON())
+	}
+}
+
+// A9, E110, E111: the record is read for every call, and only narrows.
+func TestARecordThatIsReplaced(t *testing.T) {
+	path := written(t, "record.json", `{"loomReadCeiling":["a","b"],"facets":["x"],"facetSource":"x"}`)
+	program := &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[{"ifc":{"confidentiality":["a"]}},{"ifc":{"confidentiality":["b"]}},{"ifc":{"confidentiality":["c"]}}]}`)}}
+	s := session(t, `,"readCeilingFile":"`+path+`"`, program)
+	ask := func() string { return outcomeOf(t, s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`))) }
+	if got := ask(); got != "2" {
+		t.Errorf("E111: %s rows under the record alone", got)
+	}
+	s.Ceiling = ceiling(t, `["a","c"]`)
+	if got := ask(); got != "1" {
+		t.Errorf("E110: %s rows under both", got)
+	}
+	if err := os.WriteFile(path, []byte(`{"loomReadCeiling":["c"],"facets":["x"],"facetSource":"x"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(); got != "1" {
+		t.Errorf("A9: %s rows under the new record", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(); got != "ceiling_unavailable" {
+		t.Errorf("A9: %s without the record", got)
+	}
+	huge := `"` + strings.Repeat("x", 200) + `"`
+	many := func(from int) string {
+		var clauses []string
+		for i := range 600 {
+			clauses = append(clauses, fmt.Sprintf(`{"anyOf":[%d,%s]}`, from+i, huge))
+		}
+		return "[" + strings.Join(clauses, ",") + "]"
+	}
+	if err := os.WriteFile(path, []byte(`{"loomReadCeiling":`+many(0)+`,"facets":["x"],"facetSource":"x"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Ceiling = ceiling(t, many(1000))
+	if got := ask(); got != "ceiling_unavailable" {
+		t.Errorf("a meet that is too large: %s", got)
+	}
+}
+
+// TestMain makes of this program a foreign store, where its first argument says so.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && filepath.Base(os.Args[0]) == "fakeloom" {
+		fake(os.Args[1:])
+		os.Exit(0)
+	}
+	folder, err := os.MkdirTemp("", "retrieval")
+	if err == nil {
+		configPath = filepath.Join(folder, "config.json")
+		err = os.WriteFile(configPath, []byte(`{"cliPath":"/x","transport":`+viaBroker+`}`), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	if err := os.RemoveAll(folder); err != nil {
+		panic(err)
+	}
+	os.Exit(status)
+}
+
+// fake behaves as the query says.
+func fake(argv []string) {
+	fmt.Fprintln(os.Stderr, "at /private/path/of/the/host")
+	switch query := argv[1]; query {
+	case "environment":
+		stdin, _ := io.ReadAll(os.Stdin)
+		fmt.Printf(`{"hits":[{"title":%q,"snippet":%q}]}`, strings.Join(os.Environ(), " "), fmt.Sprint(len(stdin), " bytes, ", strings.Join(argv, "|")))
+	case "flood":
+		for block := strings.Repeat("x", 1<<16); ; {
+			if _, err := os.Stdout.WriteString(block); err != nil {
+				return
+			}
+		}
+	case "much":
+		fmt.Printf(`{"hits":[%q]}`, strings.Repeat("x", retrieval.MaxPayloadBytes))
+	case "hang":
+		select {}
+	case "status":
+		os.Exit(7)
+	case "lies":
+		fmt.Print(`{"hits":[{"title":"open","ifc":{"confidentiality":[],"anyOf":[]}},{"title":"marker","ifc":{"confidentiality":["cfc:label-read-failed"]}},` +
+			`{"title":"twice","ifc":{"confidentiality":[{"anyOf":[]}]}},{"title":"null","ifc":null}]}`)
+	default:
+		fmt.Print(query)
+	}
+}
+
+// foreignStore gives a configuration whose program is this one.
+func foreignStore(t testing.TB, limit int) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "fakeloom")
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return written(t, "config.json", fmt.Sprintf(`{"cliPath":%q,"transport":%s,"timeLimitSeconds":%d}`, path, direct, limit))
+}
+
+// A foreign store, as a process: whatever it does, there is a typed code and nothing else, within the time limit.
+func TestForeignStore(t *testing.T) {
+	t.Setenv("SECRET_TOKEN", "do not tell")
+	s := retrieval.Session{ConfigPath: foreignStore(t, 30), Ceiling: label.Unbounded()}
+	ask := func(s retrieval.Session, query string) retrieval.Observed {
+		return s.Call(t.Context(), call(t, "loom_search", fmt.Sprintf(`{"query":%q}`, query)))
+	}
+	for query, want := range map[string]string{
+		"{": "command_failed", `{"hits":7}`: "malformed_payload", "much": "command_failed", "status": "command_failed", "lies": "1",
+		`{"ok":false,"code":"forbidden","error":"/private"}`: "host_refused/forbidden", `{"hits":[]}`: "0",
+	} {
+		o := ask(s, query)
+		if got := outcomeOf(t, o); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+		if o.Failure != nil && strings.Contains(string(o.Failure.Shown("x")), "private") {
+			t.Errorf("%s: the host's text is in %s", query, o.Failure.Shown("x"))
+		}
+	}
+	// E048, E049: a cleared environment and no input.
+	o := ask(s, "environment")
+	want := "PATH=" + os.Getenv("PATH") + " LOOM_INSTANCE_DIR=/i LOOM_DISPATCH_ID=run-1"
+	for _, there := range []string{want, "0 bytes, search|environment|--json"} {
+		if !strings.Contains(o.Payload, there) {
+			t.Errorf("the program is run with %s, want %s", o.Payload, there)
+		}
+	}
+	if strings.Contains(o.Payload, "SECRET") || strings.Contains(o.Payload, "HOME") {
+		t.Errorf("E049: the program is run with %s", o.Payload)
+	}
+	// D33: it dies when the time is up, with all it has started; a flood is one that never ends.
+	s.ConfigPath = foreignStore(t, 1)
+	for _, query := range []string{"hang", "flood"} {
+		if got := outcomeOf(t, ask(s, query)); got != "command_failed" {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.ConfigPath = foreignStore(t, 300)
+	s.Program = func(c *retrieval.Config) retrieval.Program { return cancelling{c.Process(), cancel} }
+	if got := outcomeOf(t, s.Call(ctx, call(t, "loom_search", `{"query":"hang"}`))); got != "cancelled" {
+		t.Errorf("A17: %s", got)
+	}
+	s = retrieval.Session{ConfigPath: written(t, "c.json", `{"cliPath":"/nowhere/at/all","transport":`+direct+`}`), Ceiling: label.Unbounded()}
+	if got := outcomeOf(t, ask(s, "x")); got != "command_failed" {
+		t.Errorf("E060: %s", got)
+	}
+}
+
+// cancelling cancels a call while its program runs.
+type cancelling struct {
+	retrieval.Program
+	cancel context.CancelFunc
+}
+
+func (c cancelling) Run(ctx context.Context, argv []string) (retrieval.Exit, error) {
+	time.AfterFunc(time.Millisecond, c.cancel)
+	return c.Program.Run(ctx, argv)
+}
+
+// A program that gives more than it may through another way is no better.
+func TestAProgramThatGivesTooMuch(t *testing.T) {
+	s := session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(strings.Repeat(" ", retrieval.MaxPayloadBytes) + `{"hits":[]}`)}})
+	if got := outcomeOf(t, s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`))); got != "command_failed" {
+		t.Error(got)
+	}
+}
+
+// Q9: whatever the host prints, the message is one of a finite list.
+func TestMessagesAreAFiniteList(t *testing.T) {
+	messages := map[string]bool{}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"loom_search", "search with person", "loom_people", "loom_profile", "loom_page_read", "loom_calendar_list"}).Draw(t, "tool")
+		stdout := rapid.OneOf(
+			rapid.String(),
+			rapid.SampledFrom([]string{`{"ok":false,"code":"a_b"}`, `{"ok":false,"code":"/x y"}`, `[]`, `{}`, `{"hits":[]}`, `null`, `{"schemaVersion":3}`, `{"hasProfile":false}`}),
+		).Draw(t, "stdout")
+		var err error
+		if rapid.IntRange(0, 5).Draw(t, "fails") == 0 {
+			err = errors.New(stdout)
+		}
+		program := &foreign{retrieval.Exit{Status: rapid.IntRange(-1, 4).Draw(t, "status"), Stdout: []byte(stdout)}, err, nil}
+		s := retrieval.Session{ConfigPath: configPath, Ceiling: label.Unbounded(), Program: func(*retrieval.Config) retrieval.Program { return program }}
+		v, _ := strictjson.Parse([]byte(inputs[name]), strictjson.MaxDepth)
+		o := s.Call(context.Background(), retrieval.Call{OutputID: "o", Tool: strings.Replace(name, "search with person", "loom_search", 1), Input: v})
+		outcomeOf(t, o)
+		if o.Failure != nil {
+			messages[o.Failure.Message] = true
+		}
+	})
+	if len(messages) > 10 {
+		t.Errorf("there are %d messages", len(messages))
+	}
+}
+
+// configPath is a configuration for tests that make many calls; TestMain writes it.
+var configPath string
+
+// An observation that says something else than the program could have observed does not hold.
+func TestObservationsThatDoNotHold(t *testing.T) {
+	s := session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[]}`)}})
+	s.Ceiling = ceiling(t, `["a"]`)
+	o := s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`))
+	wider := o
+	wider.Ceiling = label.Unbounded()
+	if wider.CeilingHolds() || !o.CeilingHolds() {
+		t.Error("a wider ceiling holds")
+	}
+	for _, f := range []*retrieval.Failure{
+		{Code: retrieval.CommandFailed, Message: "/private/path"},
+		{Code: "else", Message: "the read failed"},
+		{Code: retrieval.InvalidInput, Message: "x"},
+		{Code: retrieval.CommandFailed, Message: "the read failed", HostCode: "x"},
+		{Code: retrieval.HostRefused, Message: "the read was refused", HostCode: "/x y"},
+	} {
+		o.Failure = f
+		if o.FailureHolds() {
+			t.Errorf("%+v holds", f)
+		}
+	}
+	o.Failure, o.Tool = nil, "loom_compose"
+	if _, f := o.Measure(handle.NewTable("r")); f == nil || f.Code != retrieval.NotConfigured {
+		t.Errorf("%+v", f)
+	}
+	o.Tool, o.Payload = "loom_search", "{"
+	if _, f := o.Measure(handle.NewTable("r")); f == nil || f.Code != retrieval.MalformedPayload {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestObservationsThatCannotBeRead(t *testing.T) {
+	s := session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[]}`)}})
+	good := string(s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`)).JSON())
+	for _, c := range [][2]string{
+		{good, ""},
+		{`"tool"`, `"tooll"`},
+		{`"runCeiling":"null"`, `"runCeiling":"x"`},
+		{`"ceiling":"null"`, `"ceiling":7`},
+		{`"input":"{`, `"input":"`},
+		{`"requireRowLabels":false`, `"requireRowLabels":"no"`},
+		{`"argv":["search"`, `"argv":[7`},
+		{`"query":"{`, `"query":"`},
+		{`,"payload"`, `, "payload"`},
+		{`"failOnExceed":false`, `"failOnExceed":0`},
+	} {
+		text := strings.Replace(good, c[0], c[1], 1)
+		if text == good {
+			t.Fatalf("%s is not there in %s", c[0], good)
+		}
+		if o, err := retrieval.ReadObserved([]byte(text)); err == nil {
+			t.Errorf("%s is read as %s", text, o.JSON())
+		}
+	}
+	if _, err := retrieval.ReadObserved(make([]byte, retrieval.MaxObservedBytes+1)); err == nil {
+		t.Error("too much is read")
+	}
+}
+
+// RET-3: the text of a withheld row is found where it stands, and what may be shown is not taken for it.
+func TestLeaked(t *testing.T) {
+	s := session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(`{"query":"the query text","hits":[` +
+		`{"title":"an open title","ifc":{"confidentiality":["a"]}},` +
+		`{"title":"a \"secret\" title","also":["an open title","the query text"],"tags":{"x":["hidden words"]},"short":"abc","ifc":{"confidentiality":["bbbbbbbbbbb"]}}]}`)}})
+	s.Ceiling = ceiling(t, `["a"]`)
+	o := s.Call(t.Context(), call(t, "loom_search", `{"query":"the query text"}`))
+	held := handle.NewTable("r")
+	r, _ := o.Measure(held.Clone())
+	for shown, want := range map[string]int{
+		string(r.Shown()): 0, `x a \"secret\" title x`: 1, `hidden words`: 1, `abc bbbbbbbbbbb`: 0, `an open title the query text`: 0,
+	} {
+		if got := retrieval.Leaked(o, shown, held); got != want {
+			t.Errorf("%s: %d rows, want %d", shown, got, want)
+		}
+	}
+	o.Payload = "{"
+	if retrieval.Leaked(o, "hidden words", held) != 0 {
+		t.Error("no payload leaks")
+	}
+	o.Payload = `{"hits":7}`
+	if retrieval.Leaked(o, "hidden words", held) != 0 {
+		t.Error("no rows leak")
+	}
+}
+
+// What anybody may write in a file is read or refused, and an observation that is read is written as it was.
+func FuzzObserved(f *testing.F) {
+	f.Add([]byte(`{"outputId":"o","tool":"loom_search","input":"{}","runCeiling":"null","recordCeiling":"null","ceiling":"null","query":"{\"confidentiality\":[],\"integrity\":[]}","requireRowLabels":false,"failOnExceed":false,"argv":["search"],"payload":"{\"hits\":[]}"}`))
+	f.Add([]byte(`{"code":"x"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := retrieval.ReadObserved(data)
+		if err != nil {
+			return
+		}
+		if diff := cmp.Diff(string(data), string(o.JSON())); diff != "" {
+			t.Error(diff)
+		}
+		_, _ = o.Measure(handle.NewTable("r"))
+		_ = o.CeilingHolds() && o.FailureHolds()
+	})
+}
+
+func FuzzFiles(f *testing.F) {
+	f.Add(`{"cliPath":"/x","transport":{"kind":"broker","queuePath":"/q"}}`)
+	f.Add(`{"loomReadCeiling":["a"],"facets":["x"],"facetSource":"x"}`)
+	f.Add(`{"cfc":{"maxConfidentiality":["a",{"anyOf":[{"__ctDbOwner":true}]}],"onExceed":"fail"}}`)
+	path := filepath.Join(f.TempDir(), "file.json")
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := retrieval.ReadConfig(path); err == nil && c.Check() != nil {
+			t.Error("a configuration is read that does not hold")
+		}
+		_, _ = retrieval.ReadRecord(path)
+		_, _ = retrieval.ReadManifest(path, "ada")
+		_, _ = retrieval.ParseCeiling(text, "ada")
+	})
+}
+
+// BenchmarkCall is a call without a process, and the measuring of its 20 rows.
+func BenchmarkCall(b *testing.B) {
+	var rows []string
+	for i := range 20 {
+		rows = append(rows, fmt.Sprintf(`{"title":"row %d","snippet":%q,"ifc":{"confidentiality":["a"],"integrity":["b"]}}`, i, strings.Repeat("words ", 160)))
+	}
+	program := &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[` + strings.Join(rows, ",") + `]}`)}}
+	s := session(b, "", program)
+	s.Ceiling = ceiling(b, `["a"]`)
+	input := document.MapOf(document.M("query", document.TextOf("q")))
+	for b.Loop() {
+		program.calls = nil
+		o := s.Call(b.Context(), retrieval.Call{OutputID: "o", Tool: "loom_search", Input: input})
+		if r, f := o.Measure(handle.NewTable("r")); f != nil || r.Admitted != 20 {
+			b.Fatal(f)
+		}
+	}
+}
