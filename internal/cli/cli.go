@@ -89,7 +89,7 @@ Begin here:
 	root.SetErr(err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newInit(s), newSource(s), newSync(s), newFacet(s), newStatus(s))
-	root.AddCommand(newSearch(s), newPage(s), newPeople(s), newCalendar(s), newContext(s), newProfile(s), newRetrieval(s))
+	root.AddCommand(newSearch(s), newPage(s), newPeople(s), newCalendar(s), newContext(s), newProfile(s), newRetrieval(s), newBroker(s), newCeiling(s))
 	root.AddCommand(newRun(s), newResume(s), newApprove(s), newDeny(s), newRuns(s), newEvaluate(s), newProtocols(s), newModels(s), newLogin(s), newConfig(s))
 	everyCommand(root, understandable)
 	return root

@@ -51,6 +51,9 @@ func (s streams) reads(c *cobra.Command, words []string, show func(shown) error)
 		if err != nil {
 			return err
 		}
+		if queue := queueOf(words[0]); queue != "" {
+			return s.ask(c, queue, argv, asJSON)
+		}
 		return withInstance(c.Context(), place, func(in opened) error {
 			return in.scopedView(c.Context(), c.Flag("facets").Changed, facets, func(v store.View) error {
 				answer, err := call.Read(c.Context(), readverb.Reader{View: v, Now: time.Now()})
