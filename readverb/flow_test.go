@@ -28,6 +28,9 @@ var calls = [][]string{
 	{"search", "--person", "ann@x.org"},
 	{"search", "--person", "group:club", "--limit", "2"},
 	{"search", "word", "--sources", "s1"},
+	{"search", "word", "--sources", "fc"},
+	{"search", "word", "--sources", "pages.written"},
+	{"page", "read", "fc:a.md"},
 	{"page", "discover", "--limit", "3"},
 	{"page", "discover", "--kind", "projects"},
 	{"page", "inspect", "P-1"},
@@ -135,7 +138,32 @@ func someParts(t *rapid.T) ([]part, *tokens) {
 		}
 		parts = append(parts, p)
 	}
+	taken := map[string]bool{} // one document of a path there is, whatever its label
+	for _, l := range rapid.SliceOfNDistinct(rapid.SampledFrom(writtenLabels()), 0, 3, label.Label.Canonical).Draw(t, "labels of documents") {
+		p := documents(l)
+		for range rapid.IntRange(1, 3).Draw(t, "documents") {
+			where, token := path(), k.next(p.Name)
+			if taken[where] {
+				continue
+			}
+			taken[where] = true
+			r := page(pick("id", "P-1", "P-2", "P-3"), where, pick("page kind", "project", "entity", "page"), "word "+token, "a word "+token, object{"links": []string{path(), "[[Club]]"}})
+			if where == "People/Ann/about.md" {
+				r.Keys = append(r.Keys, where, address())
+			}
+			p.records = append(p.records, r)
+		}
+		if len(p.records) > 0 {
+			parts = slices.Insert(parts, rapid.IntRange(0, len(parts)).Draw(t, "place"), p)
+		}
+	}
 	return parts, k
+}
+
+// writtenLabels are labels of documents that were made of records in different facets.
+func writtenLabels() []label.Label {
+	of := func(facets ...string) label.Label { return label.OfRecord(owner.Subject, "email", "mail.mbox", facets) }
+	return []label.Label{of("work"), of("family"), of("family", "work"), of(), label.Join(of("work"), of("family")), label.Join(of("work"), of())}
 }
 
 func someScope(t *rapid.T) store.Scope {
@@ -150,7 +178,7 @@ func TestNoninterference(t *testing.T) {
 		all := inMemory(parts)
 		var rest []part
 		for _, p := range parts {
-			if scope.Admits(p.Source) {
+			if scope.Admits(owner.Subject, p.Source) {
 				rest = append(rest, p)
 			}
 		}
@@ -171,7 +199,7 @@ func TestNoninterferenceInAFile(t *testing.T) {
 		scope := store.Scope{Facets: facets}
 		var rest []part
 		for _, p := range parts {
-			if scope.Admits(p.Source) {
+			if scope.Admits(owner.Subject, p.Source) {
 				rest = append(rest, p)
 			}
 		}

@@ -82,7 +82,7 @@ func parsePageDiscover(argv []string) (Verb, error) {
 // PageInspect is the verb page inspect: what a page is, and which pages it links to and is linked from.
 type PageInspect struct {
 	// Target is an id, a path with or without .md, an alias or a title, or the name of a file; with the name of a source and a colon before
-	// it, it is one of that source.
+	// it, it is one of that source. Of fc it is one of its own pages, and where it has none so named, one that runs wrote.
 	Target  string
 	Concise bool // without aliases, tags, headings and size
 }
@@ -334,13 +334,29 @@ func capabilities() []string { return []string{capableInspect, capableRead} }
 
 var idForm = lazyregexp.New(`^P-[0-9]+$`)
 
+// within cuts the name of a source off a target, and gives the sources to look in, that one first; nil is all.
+func (r *reading) within(target string) (sources []string, rest string) {
+	name, rest, ok := strings.Cut(target, ":")
+	if !ok || rest == "" {
+		return nil, target
+	}
+	for _, s := range r.View.Sources() {
+		switch {
+		case s.Name == name:
+			sources = slices.Insert(sources, 0, s.Name)
+		case inCabinet(s) == name:
+			sources = append(sources, s.Name)
+		}
+	}
+	if sources == nil {
+		return nil, target
+	}
+	return sources, rest
+}
+
 // named finds the page that a target names, among what the view has. The answer is the refusal where there is not exactly one.
 func (r *reading) named(ctx context.Context, target string) (*page, *Answer, error) {
-	var within []string
-	if source, rest, ok := strings.Cut(target, ":"); ok && rest != "" &&
-		slices.ContainsFunc(r.View.Sources(), func(s store.SourceState) bool { return s.Name == source }) {
-		within, target = []string{source}, rest
-	}
+	within, target := r.within(target)
 	// The first way of naming that names any page counts: a path that some alias is spelled like stays the path.
 	ways := [][]string{
 		{markdown.PathKey(target), markdown.PathKey(strings.TrimSuffix(target, ".md"))}, {markdown.AliasKey(target)}, {markdown.NameKey(target)},
@@ -360,6 +376,12 @@ func (r *reading) named(ctx context.Context, target string) (*page, *Answer, err
 			// notes.md beside notes: the one that is spelled like the target.
 			if exact := slices.DeleteFunc(slices.Clone(found), func(p *page) bool { return p.path != target }); len(exact) == 1 {
 				found = exact
+			}
+		}
+		if len(found) > 1 && within != nil {
+			// A page of the File Cabinet itself comes before what runs wrote.
+			if own := slices.DeleteFunc(slices.Clone(found), func(p *page) bool { return p.source != within[0] }); len(own) == 1 {
+				found = own
 			}
 		}
 		switch len(found) {

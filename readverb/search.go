@@ -14,7 +14,7 @@ import (
 // Search is the verb search: records by their words, their time and who takes part.
 type Search struct {
 	Query   string // as package query reads it; may be empty where Person is not
-	Sources string // a comma list of names of sources, connectors such as mail.mbox, and kinds such as mail; "" is all
+	Sources string // a comma list of names of sources, connectors such as mail.mbox, and kinds such as mail; "" is all; fc is written documents too
 	Since   string // a time (see [Parse] for none): records at it are in
 	Until   string // a time: records at it are out; of a date the day is in
 	TZ      string // the zone of dates; "" is the instance's
@@ -226,8 +226,16 @@ func statusOf(s store.SourceState) string {
 	return SourceOK
 }
 
+// inCabinet is the name of the File Cabinet for what it holds beside its own pages: what runs wrote, whatever its label; "" for all else.
+func inCabinet(s store.SourceState) string {
+	if s.IsWritten() {
+		return store.FileCabinet
+	}
+	return ""
+}
+
 // chosenSources are the sources of a view that a list names. A name is that of a source before it is that of a connector, and
-// of a connector before it is that of a kind.
+// of a connector before it is that of a kind. That of the File Cabinet is also one of all written documents.
 func chosenSources(there []store.SourceState, names []string) ([]store.SourceState, error) {
 	forms := []func(store.SourceState) string{
 		func(s store.SourceState) string { return s.Name },
@@ -239,7 +247,7 @@ func chosenSources(there []store.SourceState, names []string) ([]store.SourceSta
 		known := false
 		for _, form := range forms {
 			for _, s := range there {
-				if form(s) == name {
+				if form(s) == name || inCabinet(s) == name {
 					known, chosen[s.Name] = true, true
 				}
 			}

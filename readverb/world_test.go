@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/loomrun/loom/calendar"
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/readverb"
 	"github.com/loomrun/loom/source/markdown"
 	"github.com/loomrun/loom/store"
@@ -37,10 +38,40 @@ func source(name string, kind store.SourceKind, format string, facets ...string)
 	return store.Source{Name: name, Kind: kind, Format: format, Location: "/" + name, Facets: facets, Added: owner.Made}
 }
 
+// documents are what a run wrote with one label.
+func documents(l label.Label, records ...*store.Record) part {
+	return part{Source: store.WrittenSource(l, synced, func(string) bool { return false }), records: records}
+}
+
+// cabinet is what documents are written into.
+type cabinet interface {
+	Trust(ctx context.Context) (store.Trust, error)
+	Write(ctx context.Context, trust store.Trust, documents []store.Written, at time.Time) error
+}
+
+// writeInto writes the documents of a part.
+func writeInto(c cabinet, p part) error {
+	var all []store.Written
+	for _, r := range p.records {
+		all = append(all, store.Written{Record: r, Label: store.LabelOf(owner.Subject, p.Source)})
+	}
+	trust, err := c.Trust(context.Background())
+	if err != nil {
+		return err
+	}
+	return c.Write(context.Background(), trust, all, synced)
+}
+
 // inMemory makes a store that reads without an index.
 func inMemory(parts []part) *storetest.Memory {
 	m := storetest.NewMemory(owner)
 	for _, p := range parts {
+		if p.IsWritten() {
+			if err := writeInto(m, p); err != nil {
+				panic(err)
+			}
+			continue
+		}
 		s := store.SourceState{Source: p.Source, Synced: synced, Complete: p.problem == "", Problem: p.problem}
 		if p.never {
 			s.Synced, s.Complete = time.Time{}, false
@@ -67,6 +98,10 @@ func inFile(t testing.TB, parts []part) store.Store {
 	must(err)
 	t.Cleanup(func() { must(s.Close()) })
 	for _, p := range parts {
+		if p.IsWritten() {
+			must(writeInto(s, p))
+			continue
+		}
 		if p.Name == store.FileCabinet {
 			_, err = s.SetFacets(ctx, p.Name, p.Facets, synced)
 		} else {

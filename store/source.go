@@ -44,7 +44,7 @@ const FileCabinet = "fc"
 
 // Limits of what an instance holds.
 const (
-	MaxSources       = 1000
+	MaxSources       = 1000 // that are synced
 	MaxFacets        = 200
 	MaxLocationBytes = 4 << 10
 )
@@ -55,10 +55,11 @@ type Source struct {
 	Number   int64 // of this store; given by the store, never shown
 	Name     string
 	Kind     SourceKind
-	Format   string   // how it is read: mbox, maildir, eml, ics, vcard, markdown, gpx, owntracks, activitywatch
+	Format   string   // how it is read: mbox, maildir, eml, ics, vcard, markdown, gpx, owntracks, activitywatch; [WrittenFormat] is not read
 	Location string   // an absolute path; "" for the file cabinet
 	Facets   []string // sorted
 	Added    time.Time
+	Written  string // of a source of [WrittenFormat] the label of its documents in canonical JSON, else ""
 }
 
 // Connector names what observed the records: the kind and the format of the source.
@@ -67,8 +68,12 @@ func (s Source) Connector() string { return string(s.Kind) + "." + s.Format }
 // Class is the class atom of the source's records.
 func (s Source) Class() string { return classes[s.Kind] }
 
-// LabelOf is the label of every record of a source: a pure function of trusted columns (D39).
+// LabelOf is the label of every record of a source: a pure function of trusted columns (D39). Of a source of written documents it is the
+// one they were written with (D42); where that cannot be read, one that fits no ceiling.
 func LabelOf(owner string, s Source) label.Label {
+	if s.IsWritten() {
+		return readWritten(s.Written)
+	}
 	return label.OfRecord(owner, s.Class(), s.Connector(), s.Facets)
 }
 
@@ -90,6 +95,9 @@ func (s Source) Check() error {
 	}
 	if classes[s.Kind] == "" {
 		return fmt.Errorf("there is no kind of source %q: the kinds are %s", s.Kind, listed(SourceKinds))
+	}
+	if s.IsWritten() || s.Written != "" {
+		return fmt.Errorf("source %s: the format %s is of what runs write; nothing is read in it", s.Name, WrittenFormat)
 	}
 	if s.Format == "" || len(s.Location) > MaxLocationBytes {
 		return fmt.Errorf("source %s: no format, or a location of more than %d bytes", s.Name, MaxLocationBytes)

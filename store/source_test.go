@@ -93,7 +93,7 @@ func TestScopeIsTheCeilingsRule(t *testing.T) {
 			if scope == nil {
 				ceiling = label.OwnerCeiling("ada", store.Classes(), []string{"family", "health", "work"})
 			}
-			if got, want := (store.Scope{Facets: scope}).Admits(s), label.Fits(store.LabelOf("ada", s), ceiling); got != want {
+			if got, want := (store.Scope{Facets: scope}).Admits("ada", s), label.Fits(store.LabelOf("ada", s), ceiling); got != want {
 				t.Errorf("facets %v in the scope %#v: %v, and it fits: %v", facets, scope, got, want)
 			}
 		}

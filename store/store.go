@@ -13,6 +13,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/loomrun/loom/label"
@@ -50,11 +51,21 @@ type Store interface {
 	// RemoveSource removes a source with all that came from it, also from the index and from the pages of the files that
 	// held it, and returns how many records these were.
 	RemoveSource(ctx context.Context, name string) (int64, error)
-	// SetFacets puts a source into exactly these facets and labels its records anew, in one transaction with the record of the change.
+	// SetFacets puts a source into exactly these facets and labels its records anew, in one transaction with the record of the change. One
+	// of written documents is in no facet and is refused.
 	SetFacets(ctx context.Context, source string, facets []string, at time.Time) (FacetChange, error)
 
 	// Import begins to bring a source up to date. One import of a source runs at a time; what another one left unfinished is taken up.
+	// One of written documents is refused.
 	Import(ctx context.Context, source string, at time.Time) (Import, error)
+
+	// Trust is what labels follow from as it is now.
+	Trust(ctx context.Context) (Trust, error)
+	// Write puts documents in, each with its own label, in one transaction: all of them or none. A document of the same reference that
+	// was written before, with whatever label, is replaced; one that was synced stays beside it. The error wraps [ErrTrust] where what
+	// labels follow from is not what it was when trust was asked, and [ErrBusy] where another program writes. Written documents are
+	// observed at the time of the call.
+	Write(ctx context.Context, trust Trust, documents []Written, at time.Time) error
 
 	Close() error
 }
@@ -66,12 +77,24 @@ type Scope struct {
 	Facets []string
 }
 
-// Admits says whether the records of a source exist for the reader.
-func (s Scope) Admits(from Source) bool {
-	if s.Facets == nil {
-		return true
+// Admits says whether the records of an owner's source exist for the reader: the source is in one of the facets, or, where it has
+// written documents, their label fits [label.ScopeCeiling] of the facets and all classes.
+func (s Scope) Admits(owner string, from Source) bool { return s.Admitting(owner)(from) }
+
+// Admitting is [Scope.Admits] for many sources of one owner.
+func (s Scope) Admitting(owner string) func(Source) bool {
+	ceiling := sync.OnceValue(func() label.Ceiling { return label.ScopeCeiling(owner, Classes(), s.Facets) })
+	return func(from Source) bool {
+		switch {
+		case s.Facets == nil:
+			return true
+		case len(s.Facets) == 0:
+			return false
+		case from.IsWritten():
+			return label.Fits(LabelOf(owner, from), ceiling())
+		}
+		return slices.ContainsFunc(from.Facets, func(f string) bool { return slices.Contains(s.Facets, f) })
 	}
-	return slices.ContainsFunc(from.Facets, func(f string) bool { return slices.Contains(s.Facets, f) })
 }
 
 // View is what exists for one reader.
@@ -100,7 +123,7 @@ type SourceState struct {
 	Newest  time.Time // of its records; zero where none has a time
 	Skipped int64     // items that could not be taken
 	// Synced is when a sync last ended, Complete whether that one skipped nothing and could read everything.
-	// Zero: never.
+	// Zero: never. Of written documents it is when one was last written, which is always complete.
 	Synced   time.Time
 	Complete bool
 	Problem  string // why the last sync could not read everything, "" where it could

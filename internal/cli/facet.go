@@ -214,6 +214,9 @@ func sourceInFacet(ctx context.Context, s streams, in opened, name, facet string
 		if there, err = sourceNamed(s, v, name); err != nil {
 			return err
 		}
+		if err := there.RefuseWritten(); err != nil {
+			return err
+		}
 		return knownFacet(s, v, facet)
 	})
 	return there, slices.Contains(there.Facets, facet), err

@@ -28,7 +28,8 @@ func newSource(s streams) *cobra.Command {
 		Short: "Say where your data is: add, list and remove sources",
 		Long: `A source is a place your data comes from: a mailbox, a calendar file, an address book, a
 folder of pages. Loom reads it and never writes to it; loom sync brings what it holds into
-your instance. The source fc, the File Cabinet, is the folder of pages in the instance itself.`,
+your instance. The source fc, the File Cabinet, is the folder of pages in the instance itself.
+The documents that runs wrote are in sources of the format written, one for each label.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -365,7 +366,12 @@ func removeSource(ctx context.Context, s streams, in opened, name string, yes bo
 	case name == store.FileCabinet:
 		return errors.New("the File Cabinet is a part of the instance and cannot be removed")
 	case !yes:
-		question := fmt.Sprintf("remove %s with its %s for good? %s stays as it is", printable.Line(name), counted(there.Records, "record"), printable.Line(there.Location))
+		question := fmt.Sprintf("remove %s with its %s for good?", printable.Line(name), counted(there.Records, "record"))
+		if there.IsWritten() {
+			question += " runs wrote them, and they are nowhere else"
+		} else {
+			question += " " + printable.Line(there.Location) + " stays as it is"
+		}
 		if err := confirm(s, question, "remove", "nothing was removed"); err != nil {
 			return err
 		}

@@ -143,8 +143,11 @@ func (s streams) sourceStatus(ctx context.Context, v store.View, name string, as
 // sourceLines is the status of one source, one thing a line.
 func sourceLines(there store.SourceState, skips []store.Skip, zone *time.Location) []byte {
 	location := there.Location
-	if there.Name == store.FileCabinet {
+	switch {
+	case there.Name == store.FileCabinet:
 		location = "the pages of the instance"
+	case there.IsWritten():
+		location = "what runs wrote into the instance"
 	}
 	lines := table([][]string{
 		{"name", there.Name},

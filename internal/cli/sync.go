@@ -29,7 +29,7 @@ func newSync(s streams) *cobra.Command {
 		Short: "Bring what your sources hold into your instance",
 		Long: `Read what was added to the sources since the last sync, what was changed and what is gone,
 and bring their records up to date. Without a name all sources are synced, the File Cabinet
-(fc) among them.
+(fc) among them. What runs wrote is in the instance alone and has nothing to be synced with.
 
 Each source ends with a line of what became of its records: new, changed, gone, unchanged;
 with copies, items that are the same record as another one; and skipped, items that could
@@ -67,12 +67,16 @@ func syncInstance(ctx context.Context, s streams, in opened, names []string, asJ
 	r := syncs{streams: s, to: in.Store, asJSON: asJSON}
 	err := in.ownView(ctx, func(v store.View) error {
 		for _, there := range v.Sources() {
-			if len(names) == 0 || slices.Contains(names, there.Name) {
+			if len(names) == 0 && !there.IsWritten() || slices.Contains(names, there.Name) {
 				r.sources = append(r.sources, there.Source)
 			}
 		}
 		for _, name := range names {
-			if _, err := sourceNamed(s, v, name); err != nil {
+			there, err := sourceNamed(s, v, name)
+			if err == nil {
+				err = there.RefuseWritten()
+			}
+			if err != nil {
 				return err
 			}
 		}

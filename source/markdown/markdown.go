@@ -23,16 +23,21 @@
 package markdown
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/source"
+	"github.com/loomrun/loom/store"
 )
 
 // Format is the name of the format in a source.
@@ -105,6 +110,30 @@ func content(file string) (text []byte, changed time.Time, err error) {
 	}
 	text, err = boundedfile.ReadFrom(f, file, MaxPageBytes)
 	return text, info.ModTime(), err
+}
+
+// Record makes the record of a page from its path, its exact text and when it was changed, as a reading of a file does; dates of front matter
+// without a zone are in that of changed. The path ends in .md or .markdown, its parts are separated by one slash, and none of them begins with
+// a dot. The error says why there is no record. What a sync would tell beside a record, such as front matter that cannot be read, is no error:
+// the page is kept, [Page.Source] to the byte, though its text may not be searched.
+func Record(below string, text []byte, changed time.Time) (*store.Record, error) {
+	hidden := func(part string) bool { return strings.HasPrefix(part, ".") }
+	switch {
+	case !fs.ValidPath(below) || strings.Contains(below, "\x00") || slices.ContainsFunc(strings.Split(below, "/"), hidden) || !wanted(below):
+		return nil, fmt.Errorf("%q is no path of a page: name a file that ends in .md, below folders that begin with no dot", below)
+	case len(text) > int(MaxPageBytes):
+		return nil, fmt.Errorf("page %s: it is larger than %s", below, MaxPageBytes)
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		return nil, fmt.Errorf("page %s: it begins with a byte order mark, which would not be kept", below)
+	}
+	if at := document.FirstInvalid(text); at < len(text) {
+		return nil, fmt.Errorf("page %s: it is not UTF-8 from byte %d on", below, at)
+	}
+	r, wrong := pageOf(below, text, changed)
+	if r == nil {
+		return nil, fmt.Errorf("page %s: %s", below, wrong.reason)
+	}
+	return r, nil
 }
 
 // take gives the page at a path to a sink. Changed is when the file was, in the zone that dates are in.

@@ -256,6 +256,45 @@ func TestPagesThatCannotBeTaken(t *testing.T) {
 	}
 }
 
+// What is made of a text is what a reading of a file with it makes.
+func TestARecordIsMadeOfATextAsOfAFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"plain": "# A\nb", "front matter": "---\ntitle: B\ndate: 2026-01-02\n---\nb", "front matter that cannot be read": "---\n[\n---\nb", "empty": "",
+		"too deep": strings.Repeat(">", 101), "control characters": "a\x00\x1bb",
+	} {
+		want, _, _ := read(t, "results/a.md", text)
+		got, err := Record("results/a.md", []byte(text), changed)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		var p Page
+		if err := json.Unmarshal(got.Details, &p); err != nil || p.Source != text {
+			t.Errorf("%s: the text is %q, %v", name, p.Source, err)
+		}
+	}
+	for _, c := range []struct{ name, below, text, want string }{
+		{"not UTF-8", "a.md", "ab\xff", "page a.md: it is not UTF-8 from byte 2 on"},
+		{"a mark", "a.md", "\ufeffa", "page a.md: it begins with a byte order mark, which would not be kept"},
+		{"too large", "a.md", strings.Repeat("a", 1<<20+1), "page a.md: it is larger than 1 MiB"},
+		{"too large with its escapes", "a.md", strings.Repeat("\x01", 1<<20), "page a.md: the page cannot be kept: with its escapes its text is larger than 4194304 bytes"},
+		{"no path", "", "", `"" is no path`},
+		{"a path from the root", "/a.md", "", `"/a.md" is no path`},
+		{"a path that leads out", "a/../../b.md", "", `"a/../../b.md" is no path`},
+		{"two slashes", "a//b.md", "", `"a//b.md" is no path`},
+		{"no UTF-8 in the path", "\xff.md", "", `"\xff.md" is no path`},
+		{"NUL in the path", "a\x00.md", "", `"a\x00.md" is no path`},
+		{"a folder that is not read", ".git/a.md", "", `".git/a.md" is no path`},
+		{"a file that is not read", "a.txt", "", `"a.txt" is no path`},
+	} {
+		if r, err := Record(c.below, []byte(c.text), changed); r != nil || err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
 func TestWhatIsTooMuchIsCut(t *testing.T) {
 	var values []string
 	for i := range MaxValues + 1 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/store"
 	"github.com/loomrun/loom/store/query"
 	"github.com/loomrun/loom/store/sqlite"
@@ -308,6 +309,7 @@ func TestFailedTransactionLeavesNothing(t *testing.T) {
 	path := shelved(t, 1)
 	want := dump(t, path)
 	fail := errors.New("no")
+	const last = 6
 	for n := 1; ; n++ {
 		at := 0
 		db, err := sqlite.Open(t.Context(), path, sqlite.Options{Committing: func(string) error {
@@ -329,12 +331,14 @@ func TestFailedTransactionLeavesNothing(t *testing.T) {
 		case 4:
 			_, err = db.RemoveSource(t.Context(), "post")
 		case 5:
+			err = writeSome(t.Context(), db, 1)
+		case last:
 			err = syncShelf(t.Context(), db, 1)
 		}
 		if !errors.Is(err, fail) {
 			t.Errorf("change %d: %v", n, err)
 		}
-		if n < 5 {
+		if n < last {
 			if err := db.AddFacet(t.Context(), "work", day); err != nil {
 				t.Errorf("after change %d: %v", n, err)
 			}
@@ -345,8 +349,44 @@ func TestFailedTransactionLeavesNothing(t *testing.T) {
 		if got := dump(t, path); got != want {
 			t.Errorf("after change %d the store is\n%s\nwant\n%s", n, got, want)
 		}
-		if n == 5 {
+		if n == last {
 			return
+		}
+	}
+}
+
+// A document whose source has another label than it was written with, or none that can be read, is withheld from its owner and not there for
+// others.
+func TestDocumentsOfASpoiltSourceAreWithheld(t *testing.T) {
+	for _, text := range []string{"", "no label", label.Label{}.Canonical(), label.OfRecord("ada", "document", "pages.markdown", []string{"work"}).Canonical()} {
+		path := shelved(t, 0)
+		db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := writeSome(t.Context(), db, 1); err != nil {
+			t.Fatal(err)
+		}
+		alter(t, path, "UPDATE source SET written = ? WHERE format = 'written'", text)
+		for _, facets := range [][]string{nil, {"work"}} {
+			v, err := db.View(t.Context(), store.Scope{Facets: facets})
+			if err != nil {
+				t.Fatal(err)
+			}
+			withheld := 0
+			for r, err := range v.Records(t.Context(), store.Filter{Kinds: []store.Kind{store.Page}}) {
+				if withheld++; !errors.Is(err, store.ErrMislabelled) {
+					t.Errorf("%q, from %v: %v, %v", text, facets, r, err)
+				}
+			}
+			found, err := v.Search(t.Context(), store.Search{Limit: 10})
+			if err != nil || len(found.Rows) > 0 || found.Mislabelled != withheld || facets == nil && withheld != 3 {
+				t.Errorf("%q, from %v: %d withheld, %v, %v", text, facets, withheld, found, err)
+			}
+			if err := v.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

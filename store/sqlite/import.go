@@ -54,6 +54,9 @@ func (i *importing) load(ctx context.Context, name string) error {
 	if err != nil {
 		return known(err)
 	}
+	if err := s.RefuseWritten(); err != nil {
+		return err
+	}
 	i.source, i.label = s, store.LabelOf(owner, s).Canonical()
 	rows, err := i.db.read.QueryContext(ctx, "SELECT number, name, reading, stamp, note FROM container WHERE source = ?", s.Number)
 	if err != nil {

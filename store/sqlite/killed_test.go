@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/source"
 	"github.com/loomrun/loom/store"
 	"github.com/loomrun/loom/store/query"
@@ -144,7 +145,11 @@ func child(order string) int {
 	}
 	db, err := sqlite.Open(context.Background(), path, sqlite.Options{Committing: pass, Committed: pass})
 	if err == nil {
-		err = errors.Join(syncShelf(context.Background(), db, state), db.Close())
+		do := syncShelf
+		if state == writingState {
+			do = writeSome
+		}
+		err = errors.Join(do(context.Background(), db, state), db.Close())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -157,6 +162,64 @@ func child(order string) int {
 func syncShelf(ctx context.Context, s store.Store, state int) error {
 	_, err := source.Sync(ctx, s, "post", []shelf{firstShelf, secondShelf}[state], source.Options{Now: func() time.Time { return day }, BatchChanges: 2})
 	return err
+}
+
+// writingState orders a child to write documents instead.
+const writingState = 2
+
+// writeSome writes documents of a generation: those that the next one has too move to another label or are replaced.
+func writeSome(ctx context.Context, s store.Store, generation int) error {
+	work := label.OfRecord("ada", "email", "mail.mbox", []string{"work"})
+	own := label.OfRecord("ada", "document", "pages.markdown", nil)
+	document := func(ref, text string, l label.Label) store.Written {
+		return store.Written{Label: l, Record: &store.Record{Ref: ref, Kind: store.Page, Title: text, Body: text, Time: day, Keys: []string{"path:" + ref}}}
+	}
+	documents := []store.Written{document("d1", "apple", work), document("d2", "pear", own), document("d3", "plum", own)}
+	if generation == writingState {
+		documents = []store.Written{document("d1", "apple pear", own), document("d3", "gone", own), document("d4", "apple", label.Join(work, own))}
+	}
+	trust, err := s.Trust(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, trust, documents, day)
+}
+
+// What a killed program was writing is there as a whole or not at all, and can be written again.
+func TestKilledWritingIsWholeOrNothing(t *testing.T) {
+	before := shelved(t, 1)
+	db, err := sqlite.Open(t.Context(), before, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(writeSome(t.Context(), db, 1), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	nothing := dump(t, before)
+	whole := copied(t, before)
+	const moments = 2
+	if _, n := killed(t, whole, writingState, 0); n != moments {
+		t.Fatalf("there are %d moments to be killed in, not %d: it is one transaction no more", n, moments)
+	}
+	all := dump(t, whole)
+	if all == nothing {
+		t.Fatal("nothing was written")
+	}
+	for at, want := range map[int]string{1: nothing, 2: all} {
+		path := copied(t, before)
+		if yes, _ := killed(t, path, writingState, at); !yes {
+			t.Fatal("not killed")
+		}
+		if got := dump(t, path); got != want {
+			t.Errorf("killed at %d the store is\n%s\nwant\n%s", at, got, want)
+		}
+		if want == nothing {
+			killed(t, path, writingState, 0)
+			if got := dump(t, path); got != all {
+				t.Errorf("written again the store is\n%s\nwant\n%s", got, all)
+			}
+		}
+	}
 }
 
 // killed runs a child and tells whether it was killed, as ordered, and of one that was not how many moments there were.

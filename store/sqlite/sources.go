@@ -48,7 +48,7 @@ func (d *DB) AddSource(ctx context.Context, s store.Source) (store.Source, error
 	defer lock.Unlock()
 	err = d.change(ctx, "add a source", func(tx *sql.Tx) error {
 		var all, same int
-		err := tx.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE name = ?) FROM source", s.Name).Scan(&all, &same)
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE format <> ?), count(*) FILTER (WHERE name = ?) FROM source", store.WrittenFormat, s.Name).Scan(&all, &same)
 		switch {
 		case err != nil:
 			return err
@@ -98,6 +98,9 @@ func (d *DB) SetFacets(ctx context.Context, name string, facets []string, at tim
 	err = d.change(ctx, "change facets", func(tx *sql.Tx) error {
 		s, owner, err := sourceNamed(ctx, tx, name)
 		if err != nil {
+			return err
+		}
+		if err := s.RefuseWritten(); err != nil {
 			return err
 		}
 		c.Before = s.Facets
@@ -184,8 +187,8 @@ func sourceNamed(ctx context.Context, q querier, name string) (s store.Source, o
 	s.Name = name
 	var kind string
 	var added int64
-	err = q.QueryRowContext(ctx, `SELECT number, kind, format, location, added, (SELECT subject FROM owner) FROM source WHERE name = ?`, name).
-		Scan(&s.Number, &kind, &s.Format, &s.Location, &added, &owner)
+	err = q.QueryRowContext(ctx, `SELECT number, kind, format, location, added, written, (SELECT subject FROM owner) FROM source WHERE name = ?`, name).
+		Scan(&s.Number, &kind, &s.Format, &s.Location, &added, &s.Written, &owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, "", fmt.Errorf("%w: %s", store.ErrNoSource, name)
 	}

@@ -112,7 +112,10 @@ func intact(ctx context.Context, path string) error {
 		"rows of the index without a record": "SELECT count(*) FROM word WHERE rowid NOT IN (SELECT number FROM record)",
 		"items of no record":                 "SELECT count(*) FROM item WHERE record NOT IN (SELECT number FROM record)",
 		"items of no container":              "SELECT count(*) FROM item WHERE container NOT IN (SELECT number FROM container)",
-		"records of no item":                 "SELECT count(*) FROM record WHERE number NOT IN (SELECT record FROM item) AND number NOT IN (SELECT record FROM orphan)",
+		"records of no item":                 "SELECT count(*) FROM record WHERE number NOT IN (SELECT record FROM item) AND number NOT IN (SELECT record FROM orphan) AND source NOT IN (SELECT number FROM source WHERE format = 'written')",
+		"written records with an item":       "SELECT count(*) FROM record r JOIN source s ON s.number = r.source JOIN item ON item.record = r.number WHERE format = 'written'",
+		"written sources without a record":   "SELECT count(*) FROM source WHERE format = 'written' AND records = 0",
+		"labels of other sources":            "SELECT count(*) FROM source WHERE (format = 'written') = (written = '')",
 		"skips of no container":              "SELECT count(*) FROM skip WHERE container NOT IN (SELECT number FROM container)",
 		"miscounted sources": `SELECT count(*) FROM source s WHERE (records, searched, tokens, bytes) IS NOT
 			(SELECT count(*), count(*) FILTER (WHERE tokens >= 0), coalesce(sum(max(tokens, 0)), 0), coalesce(sum(octet_length(title) + octet_length(body)), 0)

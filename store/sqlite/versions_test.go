@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/store"
 	"github.com/loomrun/loom/store/query"
 )
@@ -41,9 +43,10 @@ func TestStoresOfEachVersionOpen(t *testing.T) {
 			if err := d.read.QueryRowContext(t.Context(), "SELECT max(version_id) FROM store_version").Scan(&now); now != newest || err != nil {
 				t.Errorf("version %d, %v", now, err)
 			}
-			if got := seen(t, d); got != whatVersionsHold {
-				t.Errorf("the store holds\n%s\nwant\n%s", got, whatVersionsHold)
+			if got, want := seen(t, d), heldBy(version); got != want {
+				t.Errorf("the store holds\n%s\nwant\n%s", got, want)
 			}
+			writeInto(t, d)
 			im, err := d.Import(t.Context(), "post", time.Unix(1767232800, 0))
 			if err != nil {
 				t.Fatal(err)
@@ -61,6 +64,33 @@ func TestStoresOfEachVersionOpen(t *testing.T) {
 				t.Errorf("%+v, %v", counts, err)
 			}
 		})
+	}
+}
+
+// writeInto writes a document, in the place of the one that stores of newer versions hold.
+func writeInto(t *testing.T, d *DB) {
+	t.Helper()
+	trust, err := d.Trust(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := label.OfRecord("ada", "email", "mail.mbox", []string{"work"})
+	if err := d.Write(t.Context(), trust, []store.Written{{Record: &store.Record{Ref: "results/1.md", Kind: store.Page}, Label: l}}, time.Unix(1767232800, 0)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := d.View(t.Context(), store.Scope{Facets: []string{"work"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	n := 0
+	for r, err := range v.Records(t.Context(), store.Filter{Kinds: []store.Kind{store.Page}}) {
+		if n++; err != nil || r.Ref != "results/1.md" || !r.Label.Equal(l) {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+	if n != 1 || len(v.Sources()) != 2 {
+		t.Errorf("%d documents, and %d sources", n, len(v.Sources()))
 	}
 }
 
@@ -106,11 +136,30 @@ func old(t *testing.T, path string, version int64, statements string) {
 	}
 }
 
+// heldBy are the lines of what a store of a version holds.
+func heldBy(version int64) string {
+	var held strings.Builder
+	for line := range strings.Lines(whatVersionsHold) {
+		since, rest, ok := strings.Cut(line, "+ ")
+		from, err := strconv.ParseInt(since, 10, 64)
+		if !ok || err != nil {
+			from, rest = 1, line
+		}
+		if from <= version {
+			held.WriteString(rest)
+		}
+	}
+	return held.String()
+}
+
+// whatVersionsHold begins its lines with a number and a plus where an older version did not have them.
 const whatVersionsHold = `ada Europe/Vienna 2026-01-01 00:00:00 +0000 UTC [family work]
 fc pages markdown "" [] 0 0 false
 post mail mbox "/home/ada/mail" [family work] 3 42 false
+2+ written-7558a6d4e293 pages written "" [] 1 16 true
 changed post [work] [family work] 3
 skipped b 9 no date
+2+ results/1.md page 2026-01-01 00:02:00 +0000 UTC 0001-01-01 00:00:00 +0000 UTC "Result" "pie was it" "results" "" [] [] [page:P-1] "{\"pageId\":\"P-1\"}" 2026-01-01 01:01:40 +0000 UTC
 m2 mail 2026-01-01 00:01:00 +0000 UTC 2026-01-01 00:02:00 +0000 UTC "Plum" "another body" "INBOX" "" [] [] [] "null" 2026-01-01 01:00:00 +0000 UTC
 m1 mail 2026-01-01 00:00:00 +0000 UTC 0001-01-01 00:00:00 +0000 UTC "Apple pie" "the body" "INBOX" "t" [{Grace grace@example.com}] [] [] "{\"a\":1}" 2026-01-01 01:00:00 +0000 UTC
 c1 contact 0001-01-01 00:00:00 +0000 UTC 0001-01-01 00:00:00 +0000 UTC "Grace" "friend" "" "" [] [] [grace@example.com] "null" 2026-01-01 01:00:00 +0000 UTC

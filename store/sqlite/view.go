@@ -89,11 +89,11 @@ func (v *view) load(ctx context.Context) error {
 	if v.owner.Facets, err = texts(ctx, v.tx, "SELECT name FROM facet ORDER BY name"); err != nil {
 		return err
 	}
-	facets, err := v.facetsBySource(ctx)
+	facets, err := facetsBySource(ctx, v.tx)
 	if err != nil {
 		return err
 	}
-	rows, err := v.tx.QueryContext(ctx, `SELECT number, name, kind, format, location, added, records, searched, tokens, bytes, synced, problem,
+	rows, err := v.tx.QueryContext(ctx, `SELECT number, name, kind, format, location, added, records, searched, tokens, bytes, synced, problem, written,
 		(SELECT count(*) FROM skip CROSS JOIN container c ON c.number = skip.container WHERE c.source = s.number),
 		(SELECT time FROM record WHERE record.source = s.number AND record.number >= ? ORDER BY record.number DESC LIMIT 1)
 		FROM source s ORDER BY name`, int64(store.FirstID(time.Time{}.Add(1)))) // records without a time come before
@@ -102,17 +102,18 @@ func (v *view) load(ctx context.Context) error {
 	}
 	defer rows.Close()
 	v.all = true
+	admits := v.scope.Admitting(v.owner.Subject)
 	for rows.Next() {
 		var s source
 		var kind string
 		var added int64
 		var synced, newest sql.NullInt64
 		if err := rows.Scan(&s.Number, &s.Name, &kind, &s.Format, &s.Location, &added, &s.Records, &s.searched, &s.tokens, &s.Bytes,
-			&synced, &s.Problem, &s.Skipped, &newest); err != nil {
+			&synced, &s.Problem, &s.Written, &s.Skipped, &newest); err != nil {
 			return err
 		}
 		s.Kind, s.Added, s.Facets = store.SourceKind(kind), time.Unix(added, 0).UTC(), facets[s.Number]
-		if !v.scope.Admits(s.Source) {
+		if !admits(s.Source) {
 			v.all = false
 			continue
 		}
@@ -133,8 +134,8 @@ func (v *view) load(ctx context.Context) error {
 	return nil
 }
 
-func (v *view) facetsBySource(ctx context.Context) (map[int64][]string, error) {
-	rows, err := v.tx.QueryContext(ctx, "SELECT source, facet FROM source_facet ORDER BY source, facet")
+func facetsBySource(ctx context.Context, q querier) (map[int64][]string, error) {
+	rows, err := q.QueryContext(ctx, "SELECT source, facet FROM source_facet ORDER BY source, facet")
 	if err != nil {
 		return nil, err
 	}

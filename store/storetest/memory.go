@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/store"
 	"github.com/loomrun/loom/store/query"
 	"github.com/loomrun/loom/store/words"
@@ -54,6 +55,12 @@ func (m *Memory) Put(source string, observed time.Time, records ...*store.Record
 		if err := r.Check(); err != nil {
 			panic(err)
 		}
+	}
+	m.put(source, observed, records...)
+}
+
+func (m *Memory) put(source string, observed time.Time, records ...*store.Record) {
+	for _, r := range records {
 		id := store.NewID(source, r.Ref, r.Time)
 		for slices.ContainsFunc(m.entries, func(e entry) bool { return e.id == id }) {
 			id++
@@ -61,6 +68,78 @@ func (m *Memory) Put(source string, observed time.Time, records ...*store.Record
 		m.entries = append(m.entries, entry{r, store.Index(r), source, id, observed, false})
 	}
 	slices.SortFunc(m.entries, func(a, b entry) int { return cmp.Compare(b.id, a.id) })
+}
+
+// Trust is what [store.Store] has of that name.
+func (m *Memory) Trust(context.Context) (store.Trust, error) {
+	return store.TrustOf(m.owner, m.plain()), nil
+}
+
+func (m *Memory) plain() (all []store.Source) {
+	for _, s := range m.sources {
+		all = append(all, s.Source)
+	}
+	return all
+}
+
+// Write is what [store.Store] has of that name.
+func (m *Memory) Write(ctx context.Context, trust store.Trust, documents []store.Written, at time.Time) error {
+	if err := store.CheckWritten(documents); err != nil {
+		return err
+	}
+	if now, err := m.Trust(ctx); err != nil || now != trust {
+		return store.ErrTrust
+	}
+	labels, refs := map[string]bool{}, map[string]bool{} // of the documents
+	for _, d := range documents {
+		labels[d.Label.Canonical()], refs[d.Record.Ref] = true, true
+	}
+	written := func(name string) bool {
+		return slices.ContainsFunc(m.sources, func(s store.SourceState) bool { return s.Name == name && s.IsWritten() })
+	}
+	var kept []entry
+	filled := map[string]bool{}
+	for _, e := range m.entries {
+		if !written(e.source) || !refs[e.record.Ref] {
+			kept, filled[e.source] = append(kept, e), true
+		}
+	}
+	var sources []store.SourceState
+	names := map[string]string{} // of sources, by label
+	for _, s := range m.sources {
+		if s.IsWritten() {
+			if !filled[s.Name] && !labels[s.Written] {
+				continue
+			}
+			labels[s.Written], names[s.Written] = true, s.Name
+		}
+		sources = append(sources, s)
+	}
+	if len(labels) > store.MaxWrittenSources {
+		return fmt.Errorf("written documents of %d labels: %d can be", len(labels), store.MaxWrittenSources)
+	}
+	m.sources, m.entries = sources, kept
+	for _, d := range documents {
+		m.put(m.sourceOf(names, d.Label, at), at, d.Record)
+	}
+	return nil
+}
+
+// sourceOf gives the name of the source of the documents with a label, which is made where it is missing.
+func (m *Memory) sourceOf(names map[string]string, l label.Label, at time.Time) string {
+	named := func(name string) func(store.SourceState) bool {
+		return func(s store.SourceState) bool { return s.Name == name }
+	}
+	text := l.Canonical()
+	if names[text] == "" {
+		s := store.WrittenSource(l, at, func(name string) bool { return slices.ContainsFunc(m.sources, named(name)) })
+		names[text] = s.Name
+		m.sources = append(m.sources, store.SourceState{Source: s})
+		slices.SortFunc(m.sources, func(a, b store.SourceState) int { return strings.Compare(a.Name, b.Name) })
+	}
+	s := &m.sources[slices.IndexFunc(m.sources, named(names[text]))]
+	s.Synced, s.Complete = at, true
+	return s.Name
 }
 
 // Mislabel makes the stored label of a record one that its source does not give.
@@ -81,9 +160,10 @@ func (m *Memory) Only(scope store.Scope) *Memory {
 // View opens what a scope admits.
 func (m *Memory) View(scope store.Scope) store.View {
 	v := &memoryView{owner: m.owner}
+	admits := scope.Admitting(m.owner.Subject)
 	admitted := map[string]*store.SourceState{}
 	for _, s := range m.sources {
-		if scope.Admits(s.Source) {
+		if admits(s.Source) {
 			admitted[s.Name] = &s
 			v.sources = append(v.sources, &s)
 		}

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -22,10 +24,17 @@ func Random(t *testing.T, b Backend) {
 		plan := plans.Draw(t, "plan")
 		var seen, hidden []planned
 		for _, s := range plan {
-			if scope.Admits(store.Source{Facets: s.facets}) {
+			if scope.Admits(owner().Subject, store.Source{Facets: s.facets}) {
 				seen = append(seen, s)
 			} else {
 				hidden = append(hidden, s)
+			}
+		}
+		var seenWritten []store.Written
+		written := papers.Draw(t, "written")
+		for _, d := range written {
+			if label.Fits(d.Label, label.ScopeCeiling(owner().Subject, store.Classes(), scope.Facets)) {
+				seenWritten = append(seenWritten, d)
 			}
 		}
 		first, alone, other := newWorld(t, b), newWorld(t, b), newWorld(t, b)
@@ -35,6 +44,8 @@ func Random(t *testing.T, b Backend) {
 		for _, s := range seen {
 			alone.fill(s)
 		}
+		first.write(written...)
+		alone.write(seenWritten...)
 		// The same rows for the scope, by another way, and other rows beside them.
 		changed := slices.Clone(seen)
 		for _, s := range plans.Draw(t, "other plan") {
@@ -51,19 +62,23 @@ func Random(t *testing.T, b Backend) {
 				other.must(err)
 			}
 		}
+		if rapid.Bool().Draw(t, "written first") {
+			other.writeSlowly(t, scope, seenWritten)
+		}
 		for _, s := range changed {
 			other.fillSlowly(t, s)
 		}
+		other.writeSlowly(t, scope, seenWritten)
 
 		questions := rapid.SliceOfN(searches, 6, 6).Draw(t, "searches")
 		filters := rapid.SliceOfN(filtersOf, 4, 4).Draw(t, "filters")
-		want := render(first, memory(plan).View(scope), questions, filters)
+		want := render(first, memory(plan, written...).View(scope), questions, filters)
 		for name, w := range map[string]*world{"a whole store": first, "nothing else": alone, "other rows": other} {
 			if got := render(w, w.view(scope.Facets), questions, filters); got != want {
 				t.Errorf("%s: %s", name, difference(got, want))
 			}
 		}
-		if got, want := render(first, first.view(nil), questions, filters), render(first, memory(plan).View(store.Scope{}), questions, filters); got != want {
+		if got, want := render(first, first.view(nil), questions, filters), render(first, memory(plan, written...).View(store.Scope{}), questions, filters); got != want {
 			t.Errorf("the owner's view: %s", difference(got, want))
 		}
 		for _, w := range []*world{first, other} {
@@ -155,8 +170,20 @@ var (
 		s.Since, s.Until = edges(t)
 		return s
 	})
-	sourceNames = rapid.Custom(func(t *rapid.T) string { return fmt.Sprint("s", rapid.IntRange(0, 5).Draw(t, "name")) })
-	filtersOf   = rapid.Custom(func(t *rapid.T) store.Filter {
+	sourceNames = rapid.Custom(func(t *rapid.T) string {
+		if rapid.IntRange(0, 2).Draw(t, "of written") == 0 {
+			return store.WrittenSource(someLabel.Draw(t, "label"), at, func(string) bool { return false }).Name
+		}
+		return fmt.Sprint("s", rapid.IntRange(0, 5).Draw(t, "name"))
+	})
+	someLabel = rapid.Map(rapid.SampledFrom(slices.Sorted(maps.Keys(writtenLabels))), func(name string) label.Label { return writtenLabels[name] })
+	// papers are documents of one call: with the references, and the words, of what is synced.
+	papers = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) store.Written {
+		r := *records.Draw(t, "record")
+		r.Kind = store.Page
+		return store.Written{Record: &r, Label: someLabel.Draw(t, "label")}
+	}), 0, 6, func(d store.Written) string { return d.Record.Ref })
+	filtersOf = rapid.Custom(func(t *rapid.T) store.Filter {
 		f := store.Filter{Oldest: rapid.Bool().Draw(t, "oldest"), Limit: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "limit")}
 		f.Sources, f.Kinds = some(t, "sources", sourceNames), some(t, "kinds", kinds)
 		f.Keys = some(t, "keys", rapid.SampledFrom([]string{"k", "l", "m"}))
@@ -229,8 +256,34 @@ func (w *world) fillSlowly(t *rapid.T, s planned) {
 	w.must(err)
 }
 
+func (w *world) write(documents ...store.Written) {
+	w.Helper()
+	trust, err := w.s.Trust(w.Context())
+	w.must(err)
+	w.must(w.s.Write(w.Context(), trust, documents, at))
+}
+
+// writeSlowly comes to the same end as one call with the documents, for a scope: with other ones beside them that it does not see, in several
+// calls, and where the same references had other contents and labels before.
+func (w *world) writeSlowly(t *rapid.T, scope store.Scope, documents []store.Written) {
+	w.Helper()
+	var others []store.Written
+	ceiling := label.ScopeCeiling(owner().Subject, store.Classes(), scope.Facets)
+	for _, d := range papers.Draw(t, "other documents") {
+		same := func(o store.Written) bool { return o.Record.Ref == d.Record.Ref }
+		if !label.Fits(d.Label, ceiling) || slices.ContainsFunc(documents, same) {
+			others = append(others, d) // unseen, or written again below
+		}
+	}
+	w.write(others...)
+	documents = rapid.Permutation(documents).Draw(t, "order of documents")
+	cut := rapid.IntRange(0, len(documents)).Draw(t, "documents of the first call")
+	w.write(documents[:cut]...)
+	w.write(documents[cut:]...)
+}
+
 // memory is a plan as [Memory] holds it.
-func memory(plan []planned) *Memory {
+func memory(plan []planned, written ...store.Written) *Memory {
 	m := NewMemory(owner())
 	source := func(name string, kind store.SourceKind, format, location string, facets []string, added, synced time.Time) {
 		m.AddSource(store.SourceState{
@@ -242,6 +295,9 @@ func memory(plan []planned) *Memory {
 	for _, s := range plan {
 		source(s.name, store.MailSource, "mbox", "/home/ada/"+s.name, s.facets, at, at)
 		m.Put(s.name, at, s.records...)
+	}
+	if err := m.Write(context.Background(), store.TrustOf(m.owner, m.plain()), written, at); err != nil {
+		panic(err)
 	}
 	return m
 }

@@ -84,6 +84,8 @@ func badSources(w *world) {
 }
 
 func manySources(w *world) {
+	w.write(document("one", "Apple/", "work")) // takes no room from them
+
 	for i := range store.MaxSources - 1 { // the file cabinet is one
 		w.add(fmt.Sprint("s", i))
 	}

@@ -88,6 +88,18 @@ func Run(t *testing.T, b Backend) {
 		{"a batch is made whole or not at all", wholeBatches},
 		{"one import runs at a time", oneAtATime},
 		{"what no record can be is refused", badRecords},
+
+		{"a document comes back as it was written, with its label", writtenComeBack},
+		{"a document is there for who may read its label", writtenScopes},
+		{"documents are written all or not at all", writtenWhole},
+		{"nothing is written where what labels follow from has changed", writtenTrust},
+		{"a document is replaced", writtenReplaced},
+		{"a document moves to another label", writtenMoved},
+		{"a document stands beside a synced page of its path", writtenBesideSynced},
+		{"a source of documents is neither added, put into facets nor synced", writtenSourcesRefused},
+		{"the labels of documents are bounded", writtenBounded},
+		{"a name that is taken is lengthened", writtenNameTaken},
+		{"nothing is written while another program writes", writtenBusy},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
