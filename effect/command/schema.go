@@ -1,45 +1,23 @@
 package command
 
 import (
-	"errors"
 	"slices"
-	"strings"
-	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/loomrun/loom/effect"
 	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/internal/valueschema"
 )
 
 // Schema is the JSON Schema (2020-12) of an action's arguments. It refers to nothing outside itself. It is safe for
 // use by several goroutines.
 type Schema struct {
-	text     string
-	compiled *jsonschema.Schema
-	listed   int // values in all its enums
-
-	mu    sync.Mutex // one check at a time: the meter counts for one
-	meter *meter
+	text   string // as a model is shown it
+	values *valueschema.Schema
 }
 
-const (
-	// anyObject is what is said of arguments without a schema.
-	anyObject = `{"type":"object"}`
-	// schemaAddress is what the schema is called inside the library. Nothing is ever read from there. It has slashes so
-	// that a name beside it is another address, and refused.
-	schemaAddress = "loom:///arguments"
-	// dialect is the one version of JSON Schema that is read.
-	dialect = "https://json-schema.org/draft/2020-12/schema"
-)
-
-// refusing is a loader that reads nothing: a schema must not open files or connections.
-type refusing struct{}
-
-func (refusing) Load(string) (any, error) {
-	return nil, errors.New("a schema refers to nothing outside itself")
-}
+// anyObject is what is said of arguments without a schema.
+const anyObject = `{"type":"object"}`
 
 // newSchema reads a schema. Members that it does not name are refused unless it says otherwise, and it is
 // about an object.
@@ -50,41 +28,20 @@ func newSchema(v document.Value, action string) (*Schema, error) {
 	if of, given := v.Get("type"); given && (of.Kind != document.Text || of.Text != "object") {
 		return nil, document.Errorf(of.Place, "the type of the arguments of %s must be object: arguments are always one", action)
 	}
-	if of, given := v.Get("$schema"); given && strings.TrimSuffix(of.Text, "#") != dialect {
-		return nil, document.Errorf(of.Place, "the arguments of %s must be a JSON Schema of %s", action, dialect)
-	}
 	v = closed(v)
-	s := &Schema{text: canonjson.Compact(v), meter: new(meter), listed: listed(v)}
-	err := judgeable(v, 0)
-	if err == nil {
-		s.compiled, err = compile(s.text, s.meter)
-	}
+	values, err := valueschema.Compile(v)
 	if err != nil {
-		return nil, document.Errorf(v.Place, "the arguments of %s are no JSON Schema that can be used: %s", action, why(err))
+		return nil, document.Errorf(v.Place, "the arguments of %s are no JSON Schema that can be used: %s", action, err)
 	}
+	s := &Schema{text: canonjson.Compact(v), values: values}
 	if takesNothing(v) {
 		s.text = effect.NoArguments // in just the form by which a run knows a forced move (D10)
 	}
 	return s, nil
 }
 
-// compile has the library read a schema that is JSON already.
-func compile(text string, m *meter) (*jsonschema.Schema, error) {
-	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.UseLoader(refusing{})
-	compiler.RegisterVocabulary(m.vocabulary())
-	compiler.AssertVocabs()
-	resource, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err == nil {
-		err = compiler.AddResource(schemaAddress, resource)
-	}
-	var compiled *jsonschema.Schema
-	if err == nil {
-		compiled, err = compiler.Compile(schemaAddress)
-	}
-	return compiled, err
-}
+// check says why arguments do not fit; empty where they do.
+func (s *Schema) check(arguments string) string { return s.values.Check(arguments) }
 
 // inPlace are the keywords by which another part of a schema speaks about the same object. Beside them
 // additionalProperties would refuse what that part allows.

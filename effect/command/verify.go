@@ -12,6 +12,7 @@ import (
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/internal/uuid8"
+	"github.com/loomrun/loom/internal/valueschema"
 )
 
 // The names of the contract (6.4).
@@ -98,7 +99,7 @@ func evidenceOf(report document.Value, action string, mayProduce []string) ([]cl
 			c.result = &word
 		}
 		if !slices.Contains(mayProduce, c.kind) {
-			return nil, fmt.Errorf("the report has evidence of the kind %q, and the protocol lets %s produce %s", cut(c.kind, maxKindBytes), action, orNone(mayProduce))
+			return nil, fmt.Errorf("the report has evidence of the kind %q, and the protocol lets %s produce %s", valueschema.Cut(c.kind, maxKindBytes), action, orNone(mayProduce))
 		}
 		all = append(all, c)
 	}

@@ -146,7 +146,7 @@ var keepers = map[string][]string{
 		"source/ical", "source/mail", "source/markdown", "source/tracks", "source/vcard", "readverb",
 	},
 	"go.yaml.in/yaml/v4":                       {"internal/strictyaml"},
-	"github.com/santhosh-tekuri/jsonschema/v6": {"effect/command", "internal/valueschema"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"internal/valueschema"},
 	"github.com/pelletier/go-toml/v2":          {"model", "internal/config"},
 	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/manpages"},
 	"github.com/spf13/pflag":                   {"internal/cli"},

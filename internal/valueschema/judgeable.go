@@ -1,4 +1,4 @@
-package command
+package valueschema
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// maxParts bounds the values in a schema, and in arguments that a schema judges. Reading a schema takes the square
+	// MaxParts bounds the values in a schema, and in a value that a schema judges. Reading a schema takes the square
 	// of it, and so does comparing each item with each other, as uniqueItems may do.
-	maxParts = 10_000
+	MaxParts = 10_000
 	// maxNumberBytes and maxExponentDigits bound a number in either. The library reckons with exact fractions, which
 	// have the digits that an exponent stands for, and it ends the process over one with too many.
 	maxNumberBytes    = 64
@@ -24,9 +24,9 @@ func judgeable(v document.Value, listed int) error {
 	switch {
 	case err != nil:
 		return err
-	case n > maxParts:
-		return fmt.Errorf("there are more than %d values", maxParts)
-	case n*listed > maxWork:
+	case n > MaxParts:
+		return fmt.Errorf("there are more than %d values", MaxParts)
+	case n*listed > MaxWork:
 		return overWork{}
 	}
 	return nil

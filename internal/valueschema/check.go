@@ -1,4 +1,4 @@
-package command
+package valueschema
 
 import (
 	"errors"
@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// maxWork bounds the parts of a schema that are held against arguments, each as often as it is and the more, the more
-	// members there are. A schema that refers to itself from two places takes, of arguments that nest n levels,
+	// MaxWork bounds the parts of a schema that are held against a value, each as often as it is and the more, the more
+	// members there are. A schema that refers to itself from two places takes, of a value that nests n levels,
 	// 2 to the power of n steps, and a model chooses n.
-	maxWork = 500_000
-	// maxFaults and maxFaultBytes bound what a refusal says of arguments.
-	maxFaults     = 5
-	maxFaultBytes = 300
+	MaxWork = 500_000
+	// MaxFaults and MaxFaultBytes bound what is said of a value.
+	MaxFaults     = 5
+	MaxFaultBytes = 300
 )
 
-// check says why arguments do not fit; empty where they do. It says the same of the same arguments, since a run that
-// is played again must be refused in the same words.
-func (s *Schema) check(arguments string) string {
-	v, err := strictjson.Parse([]byte(arguments), strictjson.MaxDepth)
+// Check says why a value, JSON text that the caller bounds, does not fit; empty where it does. It says the same of the same text,
+// since a run that is played again must be refused in the same words.
+func (s *Schema) Check(text string) string {
+	v, err := strictjson.Parse([]byte(text), strictjson.MaxDepth)
 	if err == nil {
 		err = judgeable(v, s.listed)
 	}
 	var value any
 	if err == nil {
-		value, err = jsonschema.UnmarshalJSON(strings.NewReader(arguments))
+		value, err = jsonschema.UnmarshalJSON(strings.NewReader(text))
 	}
 	if err == nil {
 		err = s.validate(value)
@@ -45,7 +45,7 @@ func (s *Schema) check(arguments string) string {
 func (s *Schema) validate(value any) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.meter.left = maxWork
+	s.meter.left = MaxWork
 	// The library knows no way to be stopped but this one.
 	defer func() {
 		if stopped := recover(); stopped != nil {
@@ -63,7 +63,7 @@ type meter struct{ left int }
 type overWork struct{}
 
 func (overWork) Error() string {
-	return fmt.Sprintf("to check them against the schema takes more than %d steps", maxWork)
+	return fmt.Sprintf("to check them against the schema takes more than %d steps", MaxWork)
 }
 
 func (m *meter) vocabulary() *jsonschema.Vocabulary {
@@ -95,15 +95,15 @@ func why(err error) string {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return cut(line, maxFaultBytes)
+		return Cut(line, MaxFaultBytes)
 	}
 	var faults []string
 	collect(invalid, &faults)
 	// The library goes through members in no order.
 	slices.Sort(faults)
 	faults = slices.Compact(faults)
-	if len(faults) > maxFaults {
-		faults = append(faults[:maxFaults], fmt.Sprintf("and %d more", len(faults)-maxFaults))
+	if len(faults) > MaxFaults {
+		faults = append(faults[:MaxFaults], fmt.Sprintf("and %d more", len(faults)-MaxFaults))
 	}
 	return strings.Join(faults, "; ")
 }
@@ -120,7 +120,7 @@ func collect(e *jsonschema.ValidationError, faults *[]string) {
 	if len(e.InstanceLocation) > 0 {
 		place = "/" + strings.Join(e.InstanceLocation, "/") + ": "
 	}
-	*faults = append(*faults, cut(place+fault(e.ErrorKind), maxFaultBytes))
+	*faults = append(*faults, Cut(place+fault(e.ErrorKind), MaxFaultBytes))
 }
 
 // fault says what is wrong. Values that were given are not repeated: they may be long.
@@ -143,8 +143,8 @@ func fault(k jsonschema.ErrorKind) string {
 	}
 }
 
-// cut gives at most so many bytes of a text, and says where something is missing.
-func cut(text string, limit int) string {
+// Cut gives at most so many bytes of a text, and says where something is missing.
+func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
