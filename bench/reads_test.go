@@ -109,7 +109,8 @@ func BenchmarkRead(b *testing.B) {
 		name, config string
 		program      func(*retrieval.Config) retrieval.Program
 	}{
-		{"loom_search-direct", direct, nil}, {"loom_search-broker", brokered, nil},
+		{"loom_search-direct", direct, nil},
+		{"loom_search-broker", brokered, nil},
 		{"loom_search-in-process", direct, func(*retrieval.Config) retrieval.Program { return inProcess{data} }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

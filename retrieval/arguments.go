@@ -3,6 +3,7 @@ package retrieval
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -240,7 +241,7 @@ func (a *arguments) count(name string, most int) {
 	}
 	n := 0
 	if v.Kind == document.Number && wholeForm().MatchString(v.Text) {
-		_, _ = fmt.Sscanf(v.Text, "%d", &n)
+		n, _ = strconv.Atoi(v.Text)
 	}
 	if n < 1 || n > most {
 		a.refuse(fmt.Sprintf("%s is a whole number from 1 to %d", name, most))

@@ -159,7 +159,18 @@ func TestTools(t *testing.T) {
 
 // Q10: whatever is accepted, no word but our own flags begins with a hyphen, and the words of the command are fixed.
 func TestNoArgumentBecomesAFlag(t *testing.T) {
-	names := []string{"query", "sources", "since", "until", "tz", "person", "limit", "rank", "kind", "target", "shape", "from", "to", "all", "read", "at", "fresh", "engine"}
+	own := map[string][]string{}
+	for _, tool := range retrieval.Tools() {
+		properties, _ := valueOf(tool.Schema).Get("properties")
+		for _, m := range properties.Members {
+			own[tool.ID] = append(own[tool.ID], m.Name)
+		}
+	}
+	fine := map[string][]string{
+		"rank": {"score"}, "kind": {"projects"}, "shape": {"card"}, "from": {"2026-01-01"}, "to": {"2026-01-02"}, "read": {"where", "activity"},
+		"query": {"a@b.org", "+43 1 234567", "x -y", "—"}, "target": {"P-1", "list", " --json"}, "person": {"group:x", "list"}, "at": {"now"}, "since": {"now-1d", "where"},
+		"until": {"now"}, "tz": {"UTC"}, "sources": {"fc", "search"},
+	}
 	flags := []string{"--json", "--concise", "--sources", "--since", "--until", "--tz", "--person", "--limit", "--rank", "--kind", "--shape", "--from", "--to", "--all", "--at", "--fresh"}
 	commands := map[string]string{
 		"loom_search": "search", "loom_page_discover": "page discover", "loom_page_inspect": "page inspect", "loom_page_read": "page read",
@@ -170,11 +181,17 @@ func TestNoArgumentBecomesAFlag(t *testing.T) {
 		rapid.Map(rapid.String(), document.TextOf), rapid.Map(rapid.Int64Range(-2, 600), document.IntOf), rapid.Map(rapid.Bool(), document.BoolOf),
 		rapid.Just(document.Value{Kind: document.Null}), rapid.Just(document.ListOf()),
 	)
+	accepted, drawn := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		drawn++
 		tool := rapid.SampledFrom(retrieval.Tools()).Draw(t, "tool").ID
 		input := document.MapOf()
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID).Draw(t, "names") {
-			input.Members = append(input.Members, document.M(name, value.Draw(t, name)))
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(own[tool]), 0, len(own[tool]), rapid.ID).Draw(t, "names") {
+			v := value
+			if texts := fine[name]; texts != nil && rapid.IntRange(0, 4).Draw(t, "fine") > 0 {
+				v = rapid.Map(rapid.SampledFrom(texts), document.TextOf)
+			}
+			input.Members = append(input.Members, document.M(name, v.Draw(t, name)))
 		}
 		argv, fault := retrieval.Argv(tool, input)
 		if fault != nil {
@@ -183,6 +200,7 @@ func TestNoArgumentBecomesAFlag(t *testing.T) {
 			}
 			return
 		}
+		accepted++
 		words := strings.Fields(commands[tool])
 		if !slices.Equal(argv[:len(words)], words) {
 			t.Fatalf("%q does not begin with %q", argv, words)
@@ -199,4 +217,7 @@ func TestNoArgumentBecomesAFlag(t *testing.T) {
 			t.Fatal(fmt.Sprint(len(argv), " words"))
 		}
 	})
+	if accepted*10 < drawn { // about four in ten are
+		t.Errorf("%d of %d inputs are accepted", accepted, drawn)
+	}
 }

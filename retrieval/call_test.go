@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/loomrun/loom/handle"
+	"github.com/loomrun/loom/internal/canonjson"
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/label"
@@ -26,10 +28,14 @@ type foreign struct {
 	exit  retrieval.Exit
 	err   error
 	calls [][]string
+	then  func() // what happens while it answers; nil for nothing
 }
 
 func (f *foreign) Run(_ context.Context, argv []string) (retrieval.Exit, error) {
 	f.calls = append(f.calls, argv)
+	if f.then != nil {
+		f.then()
+	}
 	return f.exit, f.err
 }
 
@@ -82,15 +88,21 @@ func TestOutcomes(t *testing.T) {
 		{"A16", "loom_people", 1, `{"ok":false,"code":"refused"}`, "host_refused/refused"},
 		{"E068", "loom_page_read", 1, `{"ok":false}`, "host_refused"},
 		{"E068", "loom_page_read", 1, `{"ok":false,"code":42}`, "host_refused"},
+		{"E068", "loom_page_read", 1, `{"ok":false,"code":true}`, "host_refused"},
 		{"W3 A11", "loom_page_read", 1, `{"ok":false,"code":"see /private/path"}`, "host_refused"},
 		{"A15", "loom_page_read", 0, `{"ok":true,"ok":false,"code":"x"}`, "host_refused/x"},
 		{"E069", "loom_profile", 1, `{"name":"me","hasProfile":false,"source":"basename"}`, "1"},
 		{"E070", "loom_profile", 1, `{"name":"me"}`, "command_failed"},
 		{"E070", "loom_profile", 1, `{"name":"me","hasProfile":true}`, "command_failed"},
 		{"E070", "loom_profile", 2, `{"name":"me","hasProfile":false}`, "command_failed"},
+		{"E070", "loom_profile", 1, `{"name":"me","hasProfile":"false"}`, "command_failed"},
+		{"E070", "loom_page_read", 1, `{"name":"me","hasProfile":false}`, "command_failed"},
 		{"E071", "loom_search", 0, `{"hits":[{"title":"x"}]}`, "1"},
 		{"E071", "loom_search", 0, `{"schemaVersion":1,"hits":[]}`, "0"},
 		{"E071", "loom_search", 0, `{"schemaVersion":1.0,"hits":[]}`, "0"},
+		{"E071", "loom_search", 0, `{"schemaVersion":100e-2,"hits":[]}`, "0"},
+		{"E071", "loom_search", 0, `{"schemaVersion":1e999,"hits":[]}`, "schema_version_mismatch"},
+		{"E071", "loom_page_discover", 0, `{"schemaVersion":2,"pages":[]}`, "0"}, // it is for searches alone
 		{"E071", "loom_search", 0, `{"schemaVersion":null,"hits":[]}`, "schema_version_mismatch"},
 		{"E071", "loom_search", 0, `{"schemaVersion":2,"hits":[]}`, "schema_version_mismatch"},
 		{"E071", "loom_search", 0, `{"schemaVersion":"1","hits":[]}`, "schema_version_mismatch"},
@@ -109,6 +121,22 @@ func TestOutcomes(t *testing.T) {
 		{"A15", "loom_search", 0, `{"hits":[{"n":NaN}]}`, "command_failed"},
 		{"A15 D31", "loom_search", 0, `{"hits":[{"a":1,"a":2},{"b":1}]}`, "0"}, // both are withheld
 		{"A6", "loom_search", 0, `{"hits":[` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `]}`, "malformed_payload"},
+		{"A6", "loom_page_read", 0, nested(125), "1"}, // a result of it nests 128 levels
+		{"A6", "loom_page_read", 0, nested(126), "malformed_payload"},
+		{"A6", "loom_people", 1, nested(126), "not_found"},
+		{"A6", "loom_page_read", 1, nested(126), "malformed_payload"},
+		{"A6", "search with person", 1, nested(126), "malformed_payload"},
+		{"A15", "loom_page_read", 0, `{"a":{"b":[{"c":1,"c":2}]}}`, "0"},
+		{"A15", "loom_search", 0, `{"hits":[{"n":-Infinity}]}`, "command_failed"},
+		{"A15", "loom_search", 0, `{"hits":[{"n":01}]}`, "command_failed"},
+		{"A15", "loom_search", 0, `{"hits":[{"s":"\ud800"}]}`, "1"},
+		{"a byte order mark", "loom_search", 0, "\ufeff{\"hits\":[]}", "command_failed"},
+		{"a signal", "loom_search", -1, `{"hits":[]}`, "command_failed"},
+		{"a code of 64 characters", "loom_search", 0, `{"ok":false,"code":"` + strings.Repeat("c", 64) + `"}`, "host_refused/" + strings.Repeat("c", 64)},
+		{"W3 a longer one", "loom_search", 0, `{"ok":false,"code":"` + strings.Repeat("c", 65) + `"}`, "host_refused"},
+		{"W3 a line behind it", "loom_search", 0, `{"ok":false,"code":"a\n"}`, "host_refused"},
+		{"ok is a text", "loom_page_read", 0, `{"ok":"false","code":"x"}`, "1"},
+		{"ok deeper down", "loom_page_read", 0, `{"page":{"ok":false}}`, "1"},
 		{"two values", "loom_search", 0, `{"hits":[]} {}`, "command_failed"},
 		{"no UTF-8", "loom_search", 0, "{\"hits\":[\"\xff\"]}", "command_failed"},
 	} {
@@ -127,6 +155,11 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: the host's text is in %s", c.number, text)
 		}
 	}
+}
+
+// nested is a map that nests so many levels.
+func nested(levels int) string {
+	return `{"a":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + `}`
 }
 
 // outcomeOf says what came of a call, and holds the observation to what must be true of all of them.
@@ -149,6 +182,9 @@ func outcomeOf(t rapid.TB, o retrieval.Observed) string {
 			return string(failure.Code) + "/" + failure.HostCode
 		}
 		return string(failure.Code)
+	}
+	if _, err := strictjson.Parse(r.Artifact(), strictjson.MaxDepth); err != nil {
+		t.Errorf("the result cannot be read: %v", err)
 	}
 	if string(r.Artifact()) != string(r2.Artifact()) {
 		t.Error("read again it shows something else")
@@ -209,6 +245,28 @@ func TestOrderOfChecks(t *testing.T) {
 	s := session(t, "", &foreign{err: errors.New("fork/exec /private/path: no such file")})
 	if o := s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`)); outcomeOf(t, o) != "command_failed" || strings.Contains(string(o.JSON()), "private") {
 		t.Errorf("E060: %s", o.JSON())
+	}
+}
+
+// What the run demands of its reads reaches the measuring, and so does the ceiling that holds (D38, 4.6).
+func TestTheDemandsOfARunHold(t *testing.T) {
+	for _, c := range []struct {
+		demand func(*retrieval.Session)
+		want   string
+	}{
+		{func(*retrieval.Session) {}, "2"},
+		{func(s *retrieval.Session) { s.RequireRowLabels = true }, "1"},
+		{func(s *retrieval.Session) { s.FailOnExceed = true }, "0"},
+		{func(s *retrieval.Session) { s.Ceiling, s.FailOnExceed = ceiling(t, `["a","b"]`), true }, "3"},
+		{func(s *retrieval.Session) { s.Ceiling = label.UpTo() }, "1"},
+		{func(s *retrieval.Session) { s.Ceiling = label.Unbounded() }, "3"},
+	} {
+		s := session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[{"ifc":{"confidentiality":["a"]}},{"ifc":{"confidentiality":["b"]}},{}]}`)}})
+		s.Ceiling = ceiling(t, `["a"]`)
+		c.demand(&s)
+		if got := outcomeOf(t, s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`))); got != c.want {
+			t.Errorf("%+v: %s rows, want %s", s, got, c.want)
+		}
 	}
 }
 
@@ -289,9 +347,11 @@ func fake(argv []string) {
 			}
 		}
 	case "much":
-		fmt.Printf(`{"hits":[%q]}`, strings.Repeat("x", retrieval.MaxPayloadBytes))
-	case "hang":
-		select {}
+		fmt.Print(`{"hits":[]}` + strings.Repeat(" ", retrieval.MaxPayloadBytes-len(`{"hits":[]}`)+1))
+	case "as much as may be":
+		fmt.Print(`{"hits":[]}` + strings.Repeat(" ", retrieval.MaxPayloadBytes-len(`{"hits":[]}`)))
+	case "hang", "stray":
+		family(query)
 	case "status":
 		os.Exit(7)
 	case "lies":
@@ -303,7 +363,7 @@ func fake(argv []string) {
 }
 
 // foreignStore gives a configuration whose program is this one.
-func foreignStore(t testing.TB, limit int) string {
+func foreignStore(t testing.TB, transport string, limit int) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -313,18 +373,18 @@ func foreignStore(t testing.TB, limit int) string {
 	if err := os.Symlink(self, path); err != nil {
 		t.Fatal(err)
 	}
-	return written(t, "config.json", fmt.Sprintf(`{"cliPath":%q,"transport":%s,"timeLimitSeconds":%d}`, path, direct, limit))
+	return written(t, "config.json", fmt.Sprintf(`{"cliPath":%q,"transport":%s,"timeLimitSeconds":%d}`, path, transport, limit))
 }
 
 // A foreign store, as a process: whatever it does, there is a typed code and nothing else, within the time limit.
 func TestForeignStore(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "do not tell")
-	s := retrieval.Session{ConfigPath: foreignStore(t, 30), Ceiling: label.Unbounded()}
+	s := retrieval.Session{ConfigPath: foreignStore(t, direct, 30), Ceiling: label.Unbounded()}
 	ask := func(s retrieval.Session, query string) retrieval.Observed {
 		return s.Call(t.Context(), call(t, "loom_search", fmt.Sprintf(`{"query":%q}`, query)))
 	}
 	for query, want := range map[string]string{
-		"{": "command_failed", `{"hits":7}`: "malformed_payload", "much": "command_failed", "status": "command_failed", "lies": "1",
+		"{": "command_failed", `{"hits":7}`: "malformed_payload", "much": "command_failed", "as much as may be": "0", "status": "command_failed", "lies": "1",
 		`{"ok":false,"code":"forbidden","error":"/private"}`: "host_refused/forbidden", `{"hits":[]}`: "0",
 	} {
 		o := ask(s, query)
@@ -347,17 +407,9 @@ func TestForeignStore(t *testing.T) {
 		t.Errorf("E049: the program is run with %s", o.Payload)
 	}
 	// D33: it dies when the time is up, with all it has started; a flood is one that never ends.
-	s.ConfigPath = foreignStore(t, 1)
-	for _, query := range []string{"hang", "flood"} {
-		if got := outcomeOf(t, ask(s, query)); got != "command_failed" {
-			t.Errorf("%s: %s", query, got)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s.ConfigPath = foreignStore(t, 300)
-	s.Program = func(c *retrieval.Config) retrieval.Program { return cancelling{c.Process(), cancel} }
-	if got := outcomeOf(t, s.Call(ctx, call(t, "loom_search", `{"query":"hang"}`))); got != "cancelled" {
-		t.Errorf("A17: %s", got)
+	s.ConfigPath = foreignStore(t, direct, 1)
+	if got := outcomeOf(t, ask(s, "flood")); got != "command_failed" {
+		t.Errorf("flood: %s", got)
 	}
 	s = retrieval.Session{ConfigPath: written(t, "c.json", `{"cliPath":"/nowhere/at/all","transport":`+direct+`}`), Ceiling: label.Unbounded()}
 	if got := outcomeOf(t, ask(s, "x")); got != "command_failed" {
@@ -365,15 +417,26 @@ func TestForeignStore(t *testing.T) {
 	}
 }
 
-// cancelling cancels a call while its program runs.
-type cancelling struct {
-	retrieval.Program
-	cancel context.CancelFunc
+// late answers when its time is up.
+type late struct{}
+
+func (late) Run(ctx context.Context, _ []string) (retrieval.Exit, error) {
+	<-ctx.Done()
+	return retrieval.Exit{Stdout: []byte(`{"hits":[]}`)}, nil
 }
 
-func (c cancelling) Run(ctx context.Context, argv []string) (retrieval.Exit, error) {
-	time.AfterFunc(time.Millisecond, c.cancel)
-	return c.Program.Run(ctx, argv)
+// D33: an answer that comes when the time is up is none.
+func TestALateAnswerIsNone(t *testing.T) {
+	t.Parallel()
+	s := session(t, `,"timeLimitSeconds":1`, late{})
+	if got := outcomeOf(t, s.Call(t.Context(), call(t, "loom_search", `{"query":"q"}`))); got != "command_failed" {
+		t.Error(got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s = session(t, "", &foreign{exit: retrieval.Exit{Stdout: []byte(`{"hits":[]}`)}, then: cancel})
+	if got := outcomeOf(t, s.Call(ctx, call(t, "loom_search", `{"query":"q"}`))); got != "cancelled" {
+		t.Errorf("A17: %s", got)
+	}
 }
 
 // A program that gives more than it may through another way is no better.
@@ -397,7 +460,7 @@ func TestMessagesAreAFiniteList(t *testing.T) {
 		if rapid.IntRange(0, 5).Draw(t, "fails") == 0 {
 			err = errors.New(stdout)
 		}
-		program := &foreign{retrieval.Exit{Status: rapid.IntRange(-1, 4).Draw(t, "status"), Stdout: []byte(stdout)}, err, nil}
+		program := &foreign{retrieval.Exit{Status: rapid.IntRange(-1, 4).Draw(t, "status"), Stdout: []byte(stdout)}, err, nil, nil}
 		s := retrieval.Session{ConfigPath: configPath, Ceiling: label.Unbounded(), Program: func(*retrieval.Config) retrieval.Program { return program }}
 		v, _ := strictjson.Parse([]byte(inputs[name]), strictjson.MaxDepth)
 		o := s.Call(context.Background(), retrieval.Call{OutputID: "o", Tool: strings.Replace(name, "search with person", "loom_search", 1), Input: v})
@@ -457,9 +520,14 @@ func TestObservationsThatCannotBeRead(t *testing.T) {
 		{`"input":"{`, `"input":"`},
 		{`"requireRowLabels":false`, `"requireRowLabels":"no"`},
 		{`"argv":["search"`, `"argv":[7`},
+		{`\"integrity\":[]`, `\"integrity\":[\"x\"]`}, // Call takes the integrity away
+		{`"payload":"{`, `"code":"command_failed","payload":"{`},
+		{`{`, `{"message":"x",`},
 		{`"query":"{`, `"query":"`},
 		{`,"payload"`, `, "payload"`},
 		{`"failOnExceed":false`, `"failOnExceed":0`},
+		{`"ceiling":"null"`, `"ceiling":""`},
+		{`"argv":["search"`, `"argv":[null,"search"`},
 	} {
 		text := strings.Replace(good, c[0], c[1], 1)
 		if text == good {
@@ -500,6 +568,66 @@ func TestLeaked(t *testing.T) {
 	}
 }
 
+// Whatever a run may read and has seen, its observation is read as it was written, and its ceiling is within both that it was made from.
+func TestObservationsAreReadAsTheyAreWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "record.json")
+	config := written(t, "config.json", `{"cliPath":"/x","transport":`+viaBroker+`,"readCeilingFile":"`+path+`"}`)
+	odd := append(slices.Clone(clausePool), `7`, `null`, `{"x":[null,1.50e3]}`, `{"anyOf":[]}`, `"\u2028\u0000</a>"`, `{"anyOf":["b"],"x":1}`)
+	rapid.Check(t, func(t *rapid.T) {
+		record := retrieval.Record{
+			Ceiling: ceilingOf("[" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(odd), 1, 4).Draw(t, "record"), ",") + "]"),
+			Facets:  []string{"x"}, FacetSource: rapid.StringN(1, 5, -1).Draw(t, "source"),
+		}
+		if err := os.WriteFile(path, record.JSON(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		program := &foreign{exit: retrieval.Exit{Stdout: []byte(canonjson.Compact(rapid.OneOf(rowOf(), rowOf(), contents()).Draw(t, "payload")))}}
+		s := retrieval.Session{
+			ConfigPath: config, Ceiling: rapid.SampledFrom([]label.Ceiling{label.Unbounded(), label.UpTo(), ceilingOf(`["a"]`), ceilingOf(`["a",{"anyOf":["c",1]}]`)}).Draw(t, "run"),
+			RequireRowLabels: rapid.Bool().Draw(t, "require"), FailOnExceed: rapid.Bool().Draw(t, "fail"),
+			Program: func(*retrieval.Config) retrieval.Program { return program },
+		}
+		input := document.MapOf(document.M("target", contents().Draw(t, "target")))
+		if rapid.Bool().Draw(t, "fine") {
+			input = document.MapOf(document.M("target", document.TextOf("P-1")))
+		}
+		query := label.New(labelOf(clauses(len(clausePool)).Draw(t, "query")).Confidentiality(), []label.Atom{label.Observed("mail.mbox")})
+		o := s.Call(context.Background(), retrieval.Call{OutputID: rapid.String().Draw(t, "id"), Tool: "loom_page_read", Input: input, Query: query})
+		outcomeOf(t, o)
+		if !o.RecordCeiling.Equal(record.Ceiling) {
+			t.Errorf("the record's ceiling is %s, and was %s", o.RecordCeiling.Canonical(), record.Ceiling.Canonical())
+		}
+		if !o.Query.Equal(label.New(query.Confidentiality(), nil)) {
+			t.Errorf("the query's label is %s, and was %s", o.Query.Canonical(), query.Canonical())
+		}
+	})
+}
+
+// FuzzPayload checks, of whatever a host's program prints and however it ends, that a call gives rows or a typed failure that says nothing of it,
+// and an observation that is read as it is written.
+func FuzzPayload(f *testing.F) {
+	for _, text := range []string{
+		"", "not json /private", `{"hits":[{"a":1,"ifc":{"confidentiality":["a"]}},{"ifc":null},{}],"schemaVersion":1}`, `{"schemaVersion":2,"hits":[]}`,
+		`{"ok":false,"code":"unknown_page","error":"/private"}`, `{"ok":false,"code":"a b"}`, `{"name":"me","hasProfile":false}`, `[{"a":1,"a":2},1e999]`,
+		`{"pages":[{}],"totalPages":1}`, `"\ud800"`, nested(126),
+	} {
+		for tool := range uint8(9) {
+			f.Add([]byte(text), tool, int8(tool%4))
+		}
+	}
+	names := slices.Sorted(maps.Keys(inputs))
+	f.Fuzz(func(t *testing.T, stdout []byte, tool uint8, status int8) {
+		name := names[int(tool)%len(names)]
+		program := &foreign{exit: retrieval.Exit{Status: int(status), Stdout: stdout}}
+		s := retrieval.Session{ConfigPath: configPath, Ceiling: ceilingOf(`["a","b"]`), Program: func(*retrieval.Config) retrieval.Program { return program }}
+		o := s.Call(t.Context(), call(t, strings.Replace(name, "search with person", "loom_search", 1), inputs[name]))
+		_ = outcomeOf(t, o)
+		if (o.Failure == nil) != (o.Payload != "") {
+			t.Errorf("a payload and a failure: %s", o.JSON())
+		}
+	})
+}
+
 // What anybody may write in a file is read or refused, and an observation that is read is written as it was.
 func FuzzObserved(f *testing.F) {
 	f.Add([]byte(`{"outputId":"o","tool":"loom_search","input":"{}","runCeiling":"null","recordCeiling":"null","ceiling":"null","query":"{\"confidentiality\":[],\"integrity\":[]}","requireRowLabels":false,"failOnExceed":false,"argv":["search"],"payload":"{\"hits\":[]}"}`))
@@ -520,18 +648,34 @@ func FuzzObserved(f *testing.F) {
 func FuzzFiles(f *testing.F) {
 	f.Add(`{"cliPath":"/x","transport":{"kind":"broker","queuePath":"/q"}}`)
 	f.Add(`{"loomReadCeiling":["a"],"facets":["x"],"facetSource":"x"}`)
+	f.Add(`["a",{"anyOf":[{"__ctDbOwner":true},"b"]},{"type":"T","n":1.50}]`)
 	f.Add(`{"cfc":{"maxConfidentiality":["a",{"anyOf":[{"__ctDbOwner":true}]}],"onExceed":"fail"}}`)
 	path := filepath.Join(f.TempDir(), "file.json")
 	f.Fuzz(func(t *testing.T, text string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := retrieval.ReadConfig(path); err == nil && c.Check() != nil {
-			t.Error("a configuration is read that does not hold")
+		if c, err := retrieval.ReadConfig(path); err == nil {
+			again, err := retrieval.ReadConfig(written(t, "again.json", string(c.JSON())))
+			if diff := cmp.Diff(c, again); diff != "" || err != nil || c.Check() != nil {
+				t.Errorf("a configuration is read that is not written so, or does not hold: %v, %v\n%s", err, c.Check(), diff)
+			}
 		}
-		_, _ = retrieval.ReadRecord(path)
-		_, _ = retrieval.ReadManifest(path, "ada")
-		_, _ = retrieval.ParseCeiling(text, "ada")
+		if r, err := retrieval.ReadRecord(path); err == nil {
+			again, err := retrieval.ReadRecord(written(t, "again.json", string(r.JSON())))
+			if err != nil || !r.Ceiling.Bounded() || !again.Ceiling.Equal(r.Ceiling) || !slices.Equal(again.Facets, r.Facets) || again.FacetSource != r.FacetSource {
+				t.Errorf("a record that is read is not written so: %v, %s", err, r.JSON())
+			}
+		}
+		if m, err := retrieval.ReadManifest(path, "ada"); err == nil && m.FailOnExceed && !m.Ceiling.Bounded() {
+			t.Error("a manifest says what to do with what exceeds nothing")
+		}
+		if c, err := retrieval.ParseCeiling(text, "ada"); err == nil {
+			again, err := label.ReadCeiling([]byte(c.Canonical()))
+			if err != nil || !again.Equal(c) || len(c.Clauses()) == 0 || strings.Contains(c.Canonical(), `{"__ctDbOwner":true}`) {
+				t.Errorf("a ceiling that is read is %s, and %s when it is read again: %v", c.Canonical(), again.Canonical(), err)
+			}
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/internal/document"
@@ -73,6 +74,9 @@ func operatorsAtom(v *document.Value, owner string) error {
 	if len(v.Members) != 1 || v.Members[0].Name != "__ctCurrentPrincipal" && v.Members[0].Name != "__ctDbOwner" {
 		return nil
 	}
+	if set := v.Members[0].Value; set.Kind != document.Bool || set.Text != "true" {
+		return fmt.Errorf("%s is not true", v.Members[0].Name)
+	}
 	if owner == "" {
 		return errors.New("a placeholder for the owner, and no instance says who that is")
 	}
@@ -90,6 +94,9 @@ const (
 	manifestVersion = "1"
 	manifestSource  = "loom"
 )
+
+// enforcementModes are those that a manifest may name (2.2).
+var enforcementModes = []string{"disabled", "observe", "enforce-explicit", "enforce-strict"}
 
 // Manifest is what of a run's manifest bounds its reading (2.4, 4.6).
 type Manifest struct {
@@ -140,7 +147,11 @@ func (m *Manifest) read(cfc document.Value, owner string) error {
 	err := members(cfc, "cfc", func(member document.Member) (err error) {
 		switch member.Name {
 		case "enforcementMode":
-			return nil // every read is measured here, whatever the mode
+			// Every read is measured here, whatever the mode: it must only be one.
+			if member.Value.Kind != document.Text || !slices.Contains(enforcementModes, member.Value.Text) {
+				return document.Errorf(member.Value.Place, "cfc.enforcementMode is none of %s", strings.Join(enforcementModes, ", "))
+			}
+			return nil
 		case "labelSource":
 			if member.Value.Text != "loom-run-manifest" {
 				return document.Errorf(member.Value.Place, "cfc.labelSource is not loom-run-manifest")

@@ -170,8 +170,8 @@ func ReadObserved(data []byte) (Observed, error) {
 	if code != "" {
 		o.Failure = &Failure{Code: Code(code), Message: message, HostCode: host}
 	}
-	// One text for each observation: what JSON writes.
-	if !slices.Equal(o.JSON(), data) {
+	// One text for each observation: what JSON writes of what Call gives.
+	if len(o.Query.Integrity()) > 0 || !slices.Equal(o.JSON(), data) {
 		return Observed{}, errObserved
 	}
 	return o, nil

@@ -1,6 +1,9 @@
 package retrieval
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/loomrun/loom/internal/document"
 	"github.com/loomrun/loom/internal/lazyregexp"
 )
@@ -27,7 +30,7 @@ var hostCode = lazyregexp.New(`^[a-z][a-z0-9_-]{0,63}$`)
 func outcome(tool Tool, argv []string, e Exit) (Payload, *Failure) {
 	payload, err := parsePayload(e.Stdout)
 	people := tool.Kind == "people"
-	person := people || tool.Kind == "search" && contains(argv, "--person")
+	person := people || slices.Contains(argv, "--person")
 	switch {
 	case err == nil && refused(payload.Value):
 		f := failed(HostRefused)
@@ -68,16 +71,6 @@ func refused(v document.Value) bool {
 
 // isOne tells the number 1, however it is written.
 func isOne(v document.Value) bool {
-	return v.Kind == document.Number && oneForm().MatchString(v.Text)
-}
-
-var oneForm = lazyregexp.New(`^(1(\.0+)?([eE][+-]?0+)?|10(\.0+)?[eE]-0*1|0\.10*[eE]\+?0*1)$`)
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
+	n, err := strconv.ParseFloat(v.Text, 64)
+	return v.Kind == document.Number && err == nil && n == 1
 }

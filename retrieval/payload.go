@@ -7,6 +7,10 @@ import (
 	"github.com/loomrun/loom/internal/strictjson"
 )
 
+// maxPayloadDepth bounds how deep a payload nests. A result nests a payload of one row three levels deeper, {"entries":[{"value":…}]}, and a table of
+// handles as well; whatever reads one of them takes [strictjson.MaxDepth].
+const maxPayloadDepth = strictjson.MaxDepth - 3
+
 // errNotJSON means that what a program printed is no JSON text in UTF-8; errUnmeasurable that it is one, and too deep or too large to be looked at.
 var (
 	errNotJSON      = errors.New("no JSON")
@@ -15,7 +19,7 @@ var (
 
 // parsePayload reads what a program printed.
 func parsePayload(stdout []byte) (Payload, error) {
-	v, err := strictjson.ParseForeign(stdout, strictjson.MaxDepth)
+	v, err := strictjson.ParseForeign(stdout, maxPayloadDepth)
 	switch {
 	case errors.Is(err, strictjson.ErrTooDeep), errors.Is(err, strictjson.ErrTooMany):
 		return Payload{}, errUnmeasurable

@@ -13,7 +13,7 @@ const MaxPayloadBytes = 8 << 20
 
 // Program answers the calls of one run.
 type Program interface {
-	// Run makes one call. An error means that there is no answer; of it only whether it wraps a cause of ctx is looked at.
+	// Run makes one call. An error means that there is no answer; what it says is not looked at, since it may name places of the host.
 	Run(ctx context.Context, argv []string) (Exit, error)
 }
 
@@ -47,11 +47,10 @@ type program struct{ *Config }
 
 var errFlood = errors.New("the program printed more than a payload may have")
 
-// Run starts the program. It and all that it has started are dead when Run returns.
+// Run starts the program. It and all that it has started are dead when Run returns. Output beyond [MaxPayloadBytes] is read and dropped, so that a
+// flood ends with the program or at the end of ctx.
 func (p program) Run(ctx context.Context, argv []string) (Exit, error) {
 	path, _ := os.LookupEnv("PATH")
-	ctx, flooded := context.WithCancelCause(ctx)
-	defer flooded(nil)
 	result, err := process.Run(ctx, process.Command{
 		Path: p.CLIPath, Args: argv, Dir: "/", Env: p.Environment(path), MaxStdout: MaxPayloadBytes, MaxStderr: 0,
 	})

@@ -55,7 +55,7 @@ func (p *port) answerArguments() string {
 			document.M("description", document.TextOf("the tokens, each of which begins with cfh:v:, of the rows that the answer rests on; empty where nothing was found")))),
 	}
 	if p.schema != nil {
-		properties = append(properties, document.M(memberResult, p.schema.Shown()))
+		properties = append(properties, document.M(memberResult, p.schema.ShownBelow("/properties/"+memberResult)))
 	}
 	return canonjson.Compact(document.MapOf(
 		document.M("type", document.TextOf("object")), document.M("additionalProperties", document.BoolOf(false)),

@@ -19,6 +19,8 @@ import (
 	"github.com/loomrun/loom/model"
 	"github.com/loomrun/loom/retrieval"
 	"github.com/loomrun/loom/run"
+
+	"pgregory.net/rapid"
 )
 
 // Atoms of the cases of section 11.
@@ -116,6 +118,7 @@ func tokensIn(text string) []string {
 type stage struct {
 	options  retrieve.Options
 	program  *program
+	reads    retrieval.Program // in the place of program
 	turns    []string
 	protocol string // another one: its definition
 	bindings []effect.Binding
@@ -139,17 +142,20 @@ func config(t testing.TB, more string) string {
 	return path
 }
 
-func (s stage) play(t testing.TB) *played {
+func (s stage) play(t rapid.TB) *played {
 	t.Helper()
 	p := &played{agent: &agent{turns: s.turns}}
 	o := s.options
 	if o.ConfigPath == "" {
-		o.ConfigPath = config(t, "")
+		o.ConfigPath = config(t.(testing.TB), "")
 	}
 	if s.program == nil {
 		s.program = &program{}
 	}
-	o.Program = func(*retrieval.Config) retrieval.Program { return s.program }
+	if s.reads == nil {
+		s.reads = s.program
+	}
+	o.Program = func(*retrieval.Config) retrieval.Program { return s.reads }
 	o.Now = func() time.Time { return time.Date(2026, 3, 12, 9, 0, 0, 0, time.UTC) }
 	steps := len(s.turns)
 	name, all := "data-query@1", catalog.Bundled()
@@ -162,7 +168,7 @@ func (s stage) play(t testing.TB) *played {
 			t.Fatal(err)
 		}
 	}
-	p.outcome, p.err = run.Run(t.Context(), run.Options{
+	p.outcome, p.err = run.Run(context.Background(), run.Options{
 		Intent: "when is it", ID: "run-1", Catalog: all, Protocol: name, Bindings: append(s.bindings, retrieve.New(o)), Agent: p.agent, MaxSteps: &steps,
 		Events: func(e event.Event) error {
 			p.events = append(p.events, e)

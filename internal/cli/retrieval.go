@@ -216,6 +216,6 @@ func (r *reading) cabinet(config *retrieval.Config) func(context.Context) (resul
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, in.Close, errors.New("not yet")
+		return in.Store, in.Close, nil
 	}
 }

@@ -246,7 +246,7 @@ func TestSeededViolationsOfReads(t *testing.T) {
 		{"the terms are none", func(f *forgery) {
 			retell(f, 1, func(e *event.CeilingSet) { e.Terms = "" })
 			result(f, "ceiling", 1, func(b *effect.Bound) { b.Terms = "" })
-		}, []string{audit.Ceiling}},
+		}, []string{audit.Ceiling, audit.Answer}},
 
 		// RET-6: what a failure says.
 		{"a failure tells the model of the host", func(f *forgery) {
