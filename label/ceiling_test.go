@@ -18,126 +18,129 @@ func TestFits(t *testing.T) {
 		committed  = `{"type":"` + registry + `PersonalSpace","owner":{"digestOf":"h"}}`
 	)
 	for _, tc := range []struct {
+		number         string // of section 11.9
 		ceiling, label string
 		fits           bool
 	}{
-		// The table of section 3.5.
-		{"absent", "", true},
-		{"absent", "A B|C -", true},
-		{"", "", true},
-		{"", "A", false},
-		{"A", "A", true},
-		{"A", "B", false},
-		{"A", "A B", false},
-		{"A B", "A B", true},
-		{"A B", "A", true},
-		{"A B", "A|B", true},
-		{"A", "A|B", true},
-		{"A|B", "A", false},
-		{"A|B", "A|B", true},
-		{"A|B", "A|B|C", true},
-		{"A|B", "A|C", false},
-		{"A|B", "A B", false},
-		{"A|B|C", "A|B", false},
-		{"-", "A", false},
-		{"-", "", true},
-		{"A", "-", false},
-		{"marker", "marker", false},
-		{"A|marker", "A|marker", false},
-		{"absent", "marker", false}, // the table says yes; D37 says that the marker never fits
-		{"Expires(10)", "Expires(20)", true},
-		{"Expires(20)", "Expires(10)", false},
-		{"Expires(10)", "Expires(10)", true},
-		{`Expires("10")`, `Expires("20")`, false},
-		{"User(d)", "Space(d)", true},
-		{"Space(d)", "User(d)", false},
+		// The table of section 3.5: E200 to E227 of 11.9, in its order.
+		{"E200", "absent", "", true},
+		{"E200", "absent", "A B|C -", true},
+		{"E201", "", "", true},
+		{"E202", "", "A", false},
+		{"E203", "A", "A", true},
+		{"E204", "A", "B", false},
+		{"E205", "A", "A B", false},
+		{"E206", "A B", "A B", true},
+		{"E207", "A B", "A", true},
+		{"E208", "A B", "A|B", true},
+		{"E209", "A", "A|B", true},
+		{"E210", "A|B", "A", false},
+		{"E211", "A|B", "A|B", true},
+		{"E212", "A|B", "A|B|C", true},
+		{"E213", "A|B", "A|C", false},
+		{"E214", "A|B", "A B", false},
+		{"E215", "A|B|C", "A|B", false},
+		{"E216", "-", "A", false},
+		{"E217", "-", "", true},
+		{"E218", "A", "-", false},
+		{"E219", "marker", "marker", false},
+		{"E220", "A|marker", "A|marker", false},
+		{"E221", "absent", "marker", false}, // the table says yes; D37 says that the marker never fits
+		{"E222", "Expires(10)", "Expires(20)", true},
+		{"E223", "Expires(20)", "Expires(10)", false},
+		{"E224", "Expires(10)", "Expires(10)", true},
+		{"E225", `Expires("10")`, `Expires("20")`, false},
+		{"E226", "User(d)", "Space(d)", true},
+		{"E227", "Space(d)", "User(d)", false},
 
 		// "OWNER, WORK" of section 3.5: a flat list of what is allowed.
-		{"OWNER WORK", "OWNER", true},
-		{"OWNER WORK", "WORK", true},
-		{"OWNER WORK", "OWNER WORK", true},
-		{"OWNER WORK", "OWNER|x", true},
-		{"OWNER WORK", "HEALTH", false},
-		{"OWNER WORK", "OWNER HEALTH", false},
+		{"", "OWNER WORK", "OWNER", true},
+		{"", "OWNER WORK", "WORK", true},
+		{"", "OWNER WORK", "OWNER WORK", true},
+		{"", "OWNER WORK", "OWNER|x", true},
+		{"", "OWNER WORK", "HEALTH", false},
+		{"", "OWNER WORK", "OWNER HEALTH", false},
 
 		// The marker, wherever it stands (D37).
-		{"absent", "A marker", false},
-		{"absent", "A|marker", false},
-		{"A", "A|marker", false},
-		{"A marker", "A marker", false},
-		{"A|marker", "A", false},
-		{"A marker", "A", true}, // naming it does no harm
+		{"", "absent", "A marker", false},
+		{"", "absent", "A|marker", false},
+		{"", "A", "A|marker", false},
+		{"", "A marker", "A marker", false},
+		{"", "A|marker", "A", false},
+		{"", "A marker", "A", true}, // naming it does no harm
 
-		{"-", "-", false},
-		{"absent", "-", true},
-		{"", "-", false},
-		{"A -", "A", true},
+		{"", "-", "-", false},
+		{"", "absent", "-", true},
+		{"", "", "-", false},
+		{"", "A -", "A", true},
 
 		// Expires: exactly a type and a finite number.
-		{`Expires("10")`, `Expires("10")`, true},
-		{"Expires(10)", `Expires("20")`, false},
-		{"Expires(10)", `{"type":"` + registry + `Expires","timestamp":20,"x":1}`, false},
-		{`{"type":"` + registry + `Expires","timestamp":10,"x":1}`, "Expires(20)", false},
-		{`{"type":"` + registry + `Expires"}`, `{"type":"` + registry + `Expires"}`, true},
-		{`{"type":"` + registry + `Expires","timestamp":-1e3}`, "Expires(10)", true},
-		{`{"type":"` + registry + `Expires","timestamp":1e1}`, "Expires(10)", true},
-		{`{"type":"Expires","timestamp":10}`, `{"type":"Expires","timestamp":20}`, false},
-		{"Expires(10)", "A|Expires(20)", true},
-		{"A|Expires(10)", "A|Expires(20)", true},
-		{"A|Expires(20)", "A|Expires(10)", false},
-		{"Expires(10)|Expires(20)", "Expires(20)", true},
-		{"Expires(10)|Expires(20)", "Expires(10)", false},
+		{"", `Expires("10")`, `Expires("10")`, true},
+		{"", "Expires(10)", `Expires("20")`, false},
+		{"", "Expires(10)", `{"type":"` + registry + `Expires","timestamp":20,"x":1}`, false},
+		{"", `{"type":"` + registry + `Expires","timestamp":10,"x":1}`, "Expires(20)", false},
+		{"", `{"type":"` + registry + `Expires"}`, `{"type":"` + registry + `Expires"}`, true},
+		{"", `{"type":"` + registry + `Expires","timestamp":-1e3}`, "Expires(10)", true},
+		{"", `{"type":"` + registry + `Expires","timestamp":1e1}`, "Expires(10)", true},
+		{"", `{"type":"Expires","timestamp":10}`, `{"type":"Expires","timestamp":20}`, false},
+		{"", "Expires(10)", "A|Expires(20)", true},
+		{"", "A|Expires(10)", "A|Expires(20)", true},
+		{"", "A|Expires(20)", "A|Expires(10)", false},
+		{"", "Expires(10)|Expires(20)", "Expires(20)", true},
+		{"", "Expires(10)|Expires(20)", "Expires(10)", false},
 		// The same float, but not the same number, and neither is known to be before the other.
-		{`{"type":"` + registry + `Expires","timestamp":9007199254740992}`, `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, false},
-		{`{"type":"` + registry + `Expires","timestamp":9007199254740993}`, `{"type":"` + registry + `Expires","timestamp":9007199254740992}`, false},
-		{`{"type":"` + registry + `Expires","timestamp":9007199254740993}`, `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, true},
+		{"", `{"type":"` + registry + `Expires","timestamp":9007199254740992}`, `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, false},
+		{"", `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, `{"type":"` + registry + `Expires","timestamp":9007199254740992}`, false},
+		{"", `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, `{"type":"` + registry + `Expires","timestamp":9007199254740993}`, true},
 
 		// User and PersonalSpace: both complete, the same principal.
-		{"User(e)", "Space(d)", false},
-		{"User(d)", "A|Space(d)", true},
-		{"User(d)|Space(d)", "Space(d)", true},
-		{"User(d)|User(e)", "Space(d)", false},
-		{"User(d)", `{"type":"` + registry + `PersonalSpace","owner":"did:key:d","x":1}`, false},
-		{`{"type":"` + registry + `User","subject":"did:key:d","x":1}`, "Space(d)", false},
-		{`{"type":"` + registry + `User","subject":"d"}`, `{"type":"` + registry + `PersonalSpace","owner":"d"}`, false},
-		{`{"type":"` + registry + `User","subject":""}`, `{"type":"` + registry + `PersonalSpace","owner":""}`, false},
-		{`{"type":"` + registry + `User","subject":5}`, `{"type":"` + registry + `PersonalSpace","owner":5}`, false},
-		{`{"type":"` + registry + `User","owner":"did:key:d"}`, "Space(d)", false},
-		{commitment, committed, true},
-		{committed, commitment, false},
-		{commitment, commitment, true},
-		{commitment, "User(d)", false}, // a digest is not computed
-		{`{"type":"` + registry + `User","subject":{"digestOf":5}}`, `{"type":"` + registry + `PersonalSpace","owner":{"digestOf":5}}`, false},
-		{`{"type":"` + registry + `User","subject":{"digestOf":"h","x":1}}`, `{"type":"` + registry + `PersonalSpace","owner":{"digestOf":"h","x":1}}`, false},
-		{`{"type":"loom/User","subject":"did:key:d"}`, "Space(d)", false},
+		{"", "User(e)", "Space(d)", false},
+		{"", "User(d)", "A|Space(d)", true},
+		{"", "User(d)|Space(d)", "Space(d)", true},
+		{"", "User(d)|User(e)", "Space(d)", false},
+		{"", "User(d)", `{"type":"` + registry + `PersonalSpace","owner":"did:key:d","x":1}`, false},
+		{"", `{"type":"` + registry + `User","subject":"did:key:d","x":1}`, "Space(d)", false},
+		{"", `{"type":"` + registry + `User","subject":"d"}`, `{"type":"` + registry + `PersonalSpace","owner":"d"}`, false},
+		{"", `{"type":"` + registry + `User","subject":""}`, `{"type":"` + registry + `PersonalSpace","owner":""}`, false},
+		{"", `{"type":"` + registry + `User","subject":5}`, `{"type":"` + registry + `PersonalSpace","owner":5}`, false},
+		{"", `{"type":"` + registry + `User","owner":"did:key:d"}`, "Space(d)", false},
+		{"", commitment, committed, true},
+		{"", committed, commitment, false},
+		{"", commitment, commitment, true},
+		{"", commitment, "User(d)", false}, // a digest is not computed
+		{"", `{"type":"` + registry + `User","subject":{"digestOf":5}}`, `{"type":"` + registry + `PersonalSpace","owner":{"digestOf":5}}`, false},
+		{"", `{"type":"` + registry + `User","subject":{"digestOf":"h","x":1}}`, `{"type":"` + registry + `PersonalSpace","owner":{"digestOf":"h","x":1}}`, false},
+		{"", `{"type":"loom/User","subject":"did:key:d"}`, "Space(d)", false},
 
 		// Equality is deep, and the order of members does not count.
-		{`{"type":"T","a":{"b":[1,2],"c":null}}`, `{"a":{"c":null,"b":[1.0,2e0]},"type":"T"}`, true},
-		{`{"type":"T","a":[1,2]}`, `{"type":"T","a":[2,1]}`, false},
-		{`{"type":"T","a":1}`, `{"type":"T","a":"1"}`, false},
-		{`{"type":"T","a":null}`, `{"type":"T"}`, false},
-		{`[1]`, `[1]`, true},
+		{"", `{"type":"T","a":{"b":[1,2],"c":null}}`, `{"a":{"c":null,"b":[1.0,2e0]},"type":"T"}`, true},
+		{"", `{"type":"T","a":[1,2]}`, `{"type":"T","a":[2,1]}`, false},
+		{"", `{"type":"T","a":1}`, `{"type":"T","a":"1"}`, false},
+		{"", `{"type":"T","a":null}`, `{"type":"T"}`, false},
+		{"", `[1]`, `[1]`, true},
 
 		// Reserved members: what bears one satisfies nothing (section 3.1).
-		{`{"anyOf":["A"]}`, "A", false},
-		{`{"anyOf":["A"]}`, `{"anyOf":["A"]}`, false}, // an atom that looks like a clause
-		{`{"anyOf":["A"],"x":1}`, `{"anyOf":["A"],"x":1}`, false},
-		{`{"anyOf":"A"}`, `{"anyOf":"A"}`, false},
-		{`{"var":"$x"}`, `{"var":"$x"}`, false},
-		{`{"var":"$x"}`, "A", false},
-		{"A", `{"var":"$x"}`, false},
-		{`{"type":"T","var":1}`, `{"type":"T","var":1}`, false},
-		{`{"digestOf":"h"}`, `{"digestOf":"h"}`, false},
-		{`{"thisPolicy":true}`, `{"thisPolicy":true}`, false},
-		{`{"thisPolicyField":"a","type":"T"}`, `{"thisPolicyField":"a","type":"T"}`, false},
-		{`{"type":"T","a":{"var":"$x"}}`, `{"type":"T","a":{"var":"$x"}}`, true},
+		{"", `{"anyOf":["A"]}`, "A", false},
+		{"", `{"anyOf":["A"]}`, `{"anyOf":["A"]}`, false}, // an atom that looks like a clause
+		{"E237", `{"anyOf":["A"],"x":1}`, "A", false},
+		{"E237", "A", `{"anyOf":["A"],"x":1}`, false},
+		{"", `{"anyOf":["A"],"x":1}`, `{"anyOf":["A"],"x":1}`, false}, // the end of E237, which 3.1 has otherwise: what bears a reserved member satisfies nothing
+		{"", `{"anyOf":"A"}`, `{"anyOf":"A"}`, false},
+		{"", `{"var":"$x"}`, `{"var":"$x"}`, false},
+		{"", `{"var":"$x"}`, "A", false},
+		{"", "A", `{"var":"$x"}`, false},
+		{"", `{"type":"T","var":1}`, `{"type":"T","var":1}`, false},
+		{"", `{"digestOf":"h"}`, `{"digestOf":"h"}`, false},
+		{"", `{"thisPolicy":true}`, `{"thisPolicy":true}`, false},
+		{"", `{"thisPolicyField":"a","type":"T"}`, `{"thisPolicyField":"a","type":"T"}`, false},
+		{"", `{"type":"T","a":{"var":"$x"}}`, `{"type":"T","a":{"var":"$x"}}`, true},
 	} {
 		l, c := of(t, tc.label, ""), ceiling(t, tc.ceiling)
 		if got := label.Fits(l, c); got != tc.fits {
-			t.Errorf("label [%s] under ceiling [%s]: fits is %v", tc.label, tc.ceiling, got)
+			t.Errorf("%s label [%s] under ceiling [%s]: fits is %v", tc.number, tc.label, tc.ceiling, got)
 		}
 		if outside := label.Outside(l, c); (len(outside) == 0) != tc.fits {
-			t.Errorf("label [%s] under ceiling [%s]: outside are %s", tc.label, tc.ceiling, texts(outside))
+			t.Errorf("%s label [%s] under ceiling [%s]: outside are %s", tc.number, tc.label, tc.ceiling, texts(outside))
 		}
 	}
 }
@@ -187,32 +190,32 @@ func TestCeilingsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// Section 3.6.
+// Section 3.6; its vectors are E228 to E235 of 11.9.
 func TestMeet(t *testing.T) {
-	for _, tc := range []struct{ a, b, want string }{
-		{"absent", "absent", "absent"},
-		{"absent", "A B", "A B"},
-		{"A B", "absent", "A B"},
-		{"absent", "", ""},
-		{"", "absent", ""},
-		{"", "A", ""},
-		{"A", "", ""},
-		{"", "", ""},
-		{"A", "A", "A"},
-		{"A", "B", "A|B"},
-		{"A B", "B C", "A|B A|C B B|C"},
-		{"A|B", "B|C", "A|B|C"},
-		{"A|B", "A", "A|B"},
-		{"- A", "A", "A"},
-		{"-", "A", ""},
-		{"A", "-", ""},
-		{"-", "-", ""},
-		{"OWNER WORK", "OWNER HEALTH", "OWNER OWNER|HEALTH OWNER|WORK WORK|HEALTH"},
-		{"marker", "A", "A|marker"},
+	for _, tc := range []struct{ number, a, b, want string }{
+		{"", "absent", "absent", "absent"},
+		{"", "absent", "A B", "A B"},
+		{"", "A B", "absent", "A B"},
+		{"", "absent", "", ""},
+		{"", "", "absent", ""},
+		{"", "", "A", ""},
+		{"E235", "A", "", ""},
+		{"", "", "", ""},
+		{"E228", "A", "A", "A"},
+		{"E229", "A", "B", "A|B"},
+		{"E230", "A B", "B C", "A|B A|C B B|C"},
+		{"E231", "A|B", "B|C", "A|B|C"},
+		{"E232", "A|B", "A", "A|B"},
+		{"E233", "- A", "A", "A"},
+		{"E234", "-", "A", ""},
+		{"", "A", "-", ""},
+		{"", "-", "-", ""},
+		{"", "OWNER WORK", "OWNER HEALTH", "OWNER OWNER|HEALTH OWNER|WORK WORK|HEALTH"},
+		{"", "marker", "A", "A|marker"},
 	} {
 		met, err := label.Meet(ceiling(t, tc.a), ceiling(t, tc.b))
 		if err != nil || !met.Equal(ceiling(t, tc.want)) {
-			t.Errorf("[%s] and [%s]: got %s, %v, want [%s]", tc.a, tc.b, met.Canonical(), err, tc.want)
+			t.Errorf("%s [%s] and [%s]: got %s, %v, want [%s]", tc.number, tc.a, tc.b, met.Canonical(), err, tc.want)
 		}
 	}
 }
@@ -289,7 +292,7 @@ func TestMeetIsBounded(t *testing.T) {
 	}
 }
 
-// Over three atoms there are eight clauses: every label and every pair of ceilings of up to two of them
+// E238: over three atoms there are eight clauses: every label and every pair of ceilings of up to two of them
 // obeys the law of section 3.6.
 func TestMeetLawForAllListsOfUpToTwoClauses(t *testing.T) {
 	t.Parallel()
@@ -356,6 +359,7 @@ func sorted(list []label.Clause) string {
 	return strings.Join(out, " ")
 }
 
+// Q3 of 12.4: idempotent, commutative and associative, up to which clauses mean the same.
 func TestLawsOfMeet(t *testing.T) {
 	ceilings, lists := drawCeiling(t), drawClauses(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -61,6 +61,7 @@ func sameUpToOrder(a, b label.Label) bool {
 		slices.Equal(slices.SortedFunc(slices.Values(a.Integrity()), byText), slices.SortedFunc(slices.Values(b.Integrity()), byText))
 }
 
+// E239: a join keeps every clause, and the order of its parts changes nothing but the order of clauses.
 func TestLawsOfJoin(t *testing.T) {
 	labels := drawLabel(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -167,7 +168,7 @@ func TestEqualExactlyWhenTheTextsAre(t *testing.T) {
 	}
 }
 
-// Section 3.2.
+// Section 3.2, and E236.
 func TestNormalFormOfClauses(t *testing.T) {
 	for _, tc := range []struct{ written, same string }{
 		{`"A"`, `{"anyOf":["A"]}`},

@@ -103,6 +103,7 @@ func TestArguments(t *testing.T) {
 		{"E033", "loom_profile", `"fresh"`, "!the input is not an object"},
 		{"E033", "loom_profile", `null`, "!the input is not an object"},
 		{"E034", "loom_search", `{"query":null,"person":"a@b"}`, "!query is not a text"},
+		{"E156", "loom_search", `{"query":"cfh:v:22222"}`, "search|cfh:v:22222|--json"}, // a token in arguments stays text
 		{"another tool", "loom_compose", `{}`, "!there is no tool of this name"},
 	} {
 		v, err := strictjson.ParseForeign([]byte(c.input), strictjson.MaxDepth)

@@ -159,7 +159,7 @@ func TestAnAnswerCitesWhatTheRunHolds(t *testing.T) {
 	}
 }
 
-// A failure is a code and a fixed text, for the model and for people: A11.
+// A failure is a code and a fixed text, for the model and for people: A11. Nothing is observed of it: E133.
 func TestFailuresSayNothingOfTheHost(t *testing.T) {
 	for _, c := range []struct {
 		program program
@@ -186,6 +186,9 @@ func TestFailuresSayNothingOfTheHost(t *testing.T) {
 		}
 		if evidence := all[event.EvidenceReceived](p); evidence != nil {
 			t.Errorf("a failure is evidence: %+v", evidence)
+		}
+		if observed := all[event.ContextObserved](p); observed != nil {
+			t.Errorf("E133: a failure is observed: %+v", observed)
 		}
 	}
 }
