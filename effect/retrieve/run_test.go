@@ -1,6 +1,7 @@
 package retrieve_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -347,5 +348,27 @@ func TestAReportThatLiesIsRefused(t *testing.T) {
 		if _, err := port.Verify(r, report); err == nil {
 			t.Errorf("%s: it is evidence", what)
 		}
+	}
+}
+
+// D33: a read that is cancelled has a report, so that the run can go on without a word of a person.
+func TestACancelledReadIsNotInDoubt(t *testing.T) {
+	port := retrieve.New(retrieve.Options{
+		ConfigPath: config(t, ""), Ceiling: label.Unbounded(), ResultCeiling: label.Unbounded(),
+		Program: func(*retrieval.Config) retrieval.Program { return &program{} },
+	}).Open(effect.Intent{}).(effect.Bounded)
+	b, err := port.Bound(t.Context())
+	if err != nil || port.Hold(b) != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := effect.Request{Run: "r", Step: 1, Action: "loom_search", Arguments: `{"query":"q"}`, Artifacts: map[string]string{"intent": "i"}}
+	report, err := port.Perform(ctx, r)
+	if err != nil || report.Refused != "" || !strings.Contains(report.Disclosed.Text, `"code":"cancelled"`) {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if v, err := port.Verify(r, report); err != nil || v.Why != "cancelled" {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
