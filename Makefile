@@ -15,7 +15,7 @@ MANDIR  ?= $(PREFIX)/share/man
 
 # The packages whose every statement a test must run: those that decide, and
 # the readers that everything else trusts.
-COVERED := ./label ./handle ./retrieval ./store ./store/query ./protocol ./governor ./reference \
+COVERED := ./label ./handle ./retrieval ./result ./store ./store/query ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
 	./internal/canonjson ./internal/boundedfile ./internal/printable \
 	./internal/config ./effect/command ./run/workingcontext ./run/audit

@@ -18,6 +18,7 @@ package broker
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/loomrun/loom/internal/boundedfile"
@@ -37,6 +38,8 @@ const (
 
 	// maxFiles bounds the files of the folder. A broker whose folder has more gives up.
 	maxFiles = 4096
+	// maxUnread bounds what was printed and has not been read yet, of all replies together. An answer beyond it is refused.
+	maxUnread = 8 * MaxAnswerBytes
 	// maxHead bounds the first line of a reply, and maxPresence broker.json.
 	maxHead     = 512 << 10
 	maxPresence = 4 << 10
@@ -63,9 +66,21 @@ const (
 	presenceDraft = "broker.new"
 	requestEnd    = ".request"
 	replyEnd      = ".reply"
-	temporary     = ".loom-" // begins the names of files that atomicfile has not named yet
+	temporary     = ".loom-" // begins the names of files that atomicfile has not named yet; digits follow
 	idLength      = 26
 )
+
+// idOf gives the id in the name of a request or a reply.
+func idOf(name, end string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, end)
+	return id, ok && isID(id)
+}
+
+// isDraft tells whether a name is one that atomicfile gives for a while.
+func isDraft(name string) bool {
+	digits, ok := strings.CutPrefix(name, temporary)
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
 
 // isID tells whether a text has the form of an id, which is that of crypto/rand.Text.
 func isID(s string) bool {

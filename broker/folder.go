@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -111,10 +110,11 @@ func (f *folder) names() ([]string, error) {
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-// ours tells whether a name is one that brokers and their clients give.
+// ours tells whether a name is one that brokers and their clients give. No other file is touched, in case the folder is one that has its own.
 func ours(name string) bool {
-	return name == presenceName || name == presenceDraft || strings.HasSuffix(name, requestEnd) ||
-		strings.HasSuffix(name, replyEnd) || strings.HasPrefix(name, temporary)
+	_, isRequest := idOf(name, requestEnd)
+	_, isReply := idOf(name, replyEnd)
+	return isRequest || isReply || name == presenceName || name == presenceDraft || isDraft(name)
 }
 
 // sweep takes away what brokers and their clients have left. Other files stay.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +68,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		run = rand.Text()
 	}
 	ctx, stop := context.WithCancel(ctx)
-	v := &serving{Server: s, folder: f, run: run, jobs: make(chan job, MaxWaiting), known: map[string]time.Time{}}
+	v := &serving{Server: s, folder: f, run: run, jobs: make(chan job, MaxWaiting), known: map[string]*known{}}
 	var workers sync.WaitGroup
 	for range Workers {
 		workers.Go(func() {
@@ -95,9 +94,17 @@ type serving struct {
 	run  string
 	jobs chan job
 
-	mu    sync.Mutex
-	known map[string]time.Time // ids that are answered or will be, and when they are forgotten
-	logs  sync.Mutex
+	mu     sync.Mutex
+	known  map[string]*known // by id
+	unread int               // bytes that the answers among them have printed
+	logs   sync.Mutex
+}
+
+// known is an id that is answered or will be. It is forgotten once its reply was taken away, so that who reads what it asks for may ask without end.
+type known struct {
+	until    time.Time // and then in any case
+	answered bool
+	printed  int
 }
 
 // job is a request that waits for its turn or is read.
@@ -144,6 +151,7 @@ func (v *serving) watch(ctx context.Context) error {
 
 // look takes what was asked since the last look, and takes away what nobody will ask for any more.
 func (v *serving) look() (took bool, err error) {
+	replied := v.replied()
 	names, err := v.names()
 	if err != nil {
 		return false, err
@@ -153,24 +161,35 @@ func (v *serving) look() (took bool, err error) {
 	}
 	now := time.Now()
 	for _, name := range names {
-		id, isRequest := strings.CutSuffix(name, requestEnd)
-		if !isRequest {
-			id, _ = strings.CutSuffix(name, replyEnd)
-		}
+		asked, isRequest := idOf(name, requestEnd)
+		answered, isReply := idOf(name, replyEnd)
+		delete(replied, answered)
 		switch {
-		case strings.HasPrefix(name, temporary):
+		case isDraft(name):
 			if info, err := os.Lstat(v.file(name)); err == nil && now.Sub(info.ModTime()) > keepDraft {
 				_ = os.Remove(v.file(name))
 			}
-		case !ours(name) || name == presenceName || name == presenceDraft:
-		case isRequest && isID(id):
-			took = v.take(id, now) || took
-		case !v.expects(id):
+		case isRequest:
+			took = v.take(asked, now) || took
+		case isReply && !v.expects(answered):
 			_ = os.Remove(v.file(name))
 		}
 	}
-	v.forget(now)
+	v.forget(now, replied)
 	return took, nil
+}
+
+// replied are the ids whose reply was put into the queue.
+func (v *serving) replied() map[string]bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ids := map[string]bool{}
+	for id, k := range v.known {
+		if k.answered {
+			ids[id] = true
+		}
+	}
+	return ids
 }
 
 // expects tells whether an id is one that is answered or will be.
@@ -181,14 +200,18 @@ func (v *serving) expects(id string) bool {
 	return ok
 }
 
-// forget takes away replies that were not read in their time.
-func (v *serving) forget(now time.Time) {
+// forget takes away replies that were not read in their time, and forgets those that were.
+func (v *serving) forget(now time.Time, read map[string]bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for id, until := range v.known {
-		if now.After(until) {
-			delete(v.known, id)
+	for id, k := range v.known {
+		late := now.After(k.until)
+		if late {
 			_ = os.Remove(v.file(id + replyEnd))
+		}
+		if late || read[id] {
+			v.unread -= k.printed
+			delete(v.known, id)
 		}
 	}
 }
@@ -235,7 +258,7 @@ func (v *serving) take(id string, now time.Time) bool {
 	v.mu.Lock()
 	full := len(v.known) >= maxFiles
 	if !full {
-		v.known[id] = j.until.Add(keepReply)
+		v.known[id] = &known{until: j.until.Add(keepReply)}
 	}
 	v.mu.Unlock()
 	if full {
@@ -314,6 +337,9 @@ func (v *serving) read(ctx context.Context, call readverb.Verb) (reply Reply) {
 
 // reply puts an answer into the queue.
 func (v *serving) reply(j job, r Reply) {
+	if !v.admits(j.id, len(r.Stdout)) {
+		r = refusal(Refused, fmt.Sprintf("replies of %d bytes have not been read yet", maxUnread))
+	}
 	outcome := r.Code
 	switch {
 	case outcome != "":
@@ -327,7 +353,28 @@ func (v *serving) reply(j job, r Reply) {
 	if err := atomicfile.Write(v.file(j.id+replyEnd), r.file()); err != nil {
 		outcome = "unsent"
 	}
+	v.mu.Lock()
+	if k := v.known[j.id]; k != nil {
+		k.answered = true
+	}
+	v.mu.Unlock()
 	v.log(j, outcome)
+}
+
+// admits tells whether so many bytes more may wait to be read, and counts them.
+func (v *serving) admits(id string, bytes int) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k := v.known[id]
+	if k == nil || bytes == 0 {
+		return bytes == 0 // its time was over long ago, and nobody would take the reply away
+	}
+	if v.unread+bytes > maxUnread {
+		return false
+	}
+	k.printed = bytes
+	v.unread += bytes
+	return true
 }
 
 func (v *serving) log(j job, outcome string) {

@@ -326,6 +326,88 @@ func TestReadsEndInTheirTime(t *testing.T) {
 	}
 }
 
+func TestWhatIsReadMayBeAskedAgainWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := serveWork(t, inMemory(true))
+		id := rand.Text()
+		for i := range 3 {
+			q.put(id, request{q.broker(), MaxTime, []string{"profile"}}.JSON())
+			q.reply(id)
+			q.put(id, request{q.broker(), MaxTime, []string{"context", "where"}}.JSON()) // dropped: there is a reply
+			time.Sleep(time.Second)                                                      // of the bubble: the queue was looked at
+			must(t, os.Remove(filepath.Join(q.path, id+replyEnd)))
+			time.Sleep(time.Second)
+			if got, want := q.outcomes(), strings.TrimSpace(strings.Repeat("run-1 profile failed\n", i+1)); got != want {
+				t.Fatalf("%q, want %q", got, want)
+			}
+		}
+	})
+}
+
+func TestWhatIsNotReadIsBounded(t *testing.T) {
+	v := &serving{known: map[string]*known{}}
+	for i := range maxUnread/MaxAnswerBytes + 1 {
+		v.known[fmt.Sprint(i)] = &known{}
+		if got, want := v.admits(fmt.Sprint(i), MaxAnswerBytes), i < maxUnread/MaxAnswerBytes; got != want {
+			t.Errorf("answer %d: admitted %v", i, got)
+		}
+	}
+	if !v.admits("8", 0) {
+		t.Error("a refusal is refused")
+	}
+	v.forget(time.Time{}, map[string]bool{"0": true})
+	if !v.admits("8", MaxAnswerBytes) {
+		t.Error("what was read still counts")
+	}
+	if v.admits("0", 1) {
+		t.Error("an answer that nobody expects is written")
+	}
+}
+
+func TestReadsEndWithTheBroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := serveWork(t, whoseSearch(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
+		result := make(chan error)
+		go func() {
+			r, err := Ask(t.Context(), q.path, []string{"search", "tide"})
+			if r.Code == Refused { // it may still see that, or find nobody any more
+				err = ErrNobody
+			}
+			result <- err
+		}()
+		time.Sleep(time.Second) // of the bubble: it is being read
+		q.close()
+		if err := <-result; !errors.Is(err, ErrNobody) {
+			t.Error(err)
+		}
+		if q.outcomes() != "run-1 search refused" {
+			t.Errorf("%q", q.outcomes())
+		}
+	})
+}
+
+func TestRunsAreNamedWhereNobodyNamesThem(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue")
+	ctx, stop := context.WithCancel(t.Context())
+	ready, end := make(chan struct{}), make(chan error, 1)
+	var runs []string
+	s := &Server{
+		Folder: path, Store: inMemory(true), Scope: store.Scope{Facets: []string{"work"}},
+		Ready: func() { close(ready) }, Log: func(l Line) { runs = append(runs, l.Run) },
+	}
+	go func() { end <- s.Serve(ctx) }()
+	<-ready
+	for range 2 {
+		if r, err := Ask(t.Context(), path, []string{"search", "tide"}); err != nil || r.Code != "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	stop()
+	if err := <-end; err != nil || len(runs) != 2 || !isID(runs[0]) || runs[0] != runs[1] {
+		t.Errorf("%q, %v", runs, err)
+	}
+}
+
 func TestOnlySoManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -355,8 +437,8 @@ func TestNothingStaysOfClientsThatDie(t *testing.T) {
 		q := serveWork(t, inMemory(true))
 		id := q.asks(time.Second, "search", "tide")
 		q.reply(id) // and nobody takes it away
-		draft := filepath.Join(q.path, temporary+"left")
-		for _, name := range []string{temporary + "left", anID + replyEnd, "no-id" + requestEnd, "no-id" + replyEnd} {
+		draft := filepath.Join(q.path, temporary+"17")
+		for _, name := range []string{temporary + "17", anID + replyEnd} {
 			if err := os.WriteFile(filepath.Join(q.path, name), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +447,7 @@ func TestNothingStaysOfClientsThatDie(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got, want := q.names(), []string{temporary + "left", id + replyEnd, presenceName}; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		if got, want := q.names(), []string{temporary + "17", id + replyEnd, presenceName}; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 			t.Errorf("in time: %q, want %q", got, want)
 		}
 		time.Sleep(keepDraft)
@@ -382,16 +464,19 @@ func TestRequestsOfAnEarlierBrokerAreNeverRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := t.TempDir()
 		must(t, os.Chmod(path, 0o700))
-		for _, name := range []string{anID + requestEnd, anID + replyEnd, presenceName, presenceDraft, temporary + "x", "notes.txt"} {
+		// What only looks like a file of a queue is somebody's own.
+		others := []string{"notes.txt", "no-id" + requestEnd, "no-id" + replyEnd, temporary, temporary + "x1", requestEnd, replyEnd, anID}
+		slices.Sort(others)
+		for _, name := range append([]string{anID + requestEnd, anID + replyEnd, presenceName, presenceDraft, temporary + "17"}, others...) {
 			must(t, os.WriteFile(filepath.Join(path, name), request{anID, time.Second, []string{"profile"}}.JSON(), 0o600))
 		}
 		q := serveIn(t, path, inMemory(true))
 		time.Sleep(time.Second)
-		if got := q.names(); !slices.Equal(got, []string{presenceName, "notes.txt"}) || q.outcomes() != "" {
+		if got, want := q.names(), slices.Sorted(slices.Values(append([]string{presenceName}, others...))); !slices.Equal(got, want) || q.outcomes() != "" {
 			t.Errorf("%q, %q", got, q.outcomes())
 		}
 		q.close()
-		if got := q.names(); !slices.Equal(got, []string{"notes.txt"}) {
+		if got := q.names(); !slices.Equal(got, others) {
 			t.Errorf("behind it: %q", got)
 		}
 	})

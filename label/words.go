@@ -9,7 +9,7 @@ import (
 )
 
 // Words says for a person what clauses name, such as "owner ada; class calendar, email; facet family or work". Clauses of one atom of the same
-// type stand together; the alternatives of a clause are joined by "or". Atoms that are not those of the own store are shown as their JSON.
+// type stand together, whatever the order of the clauses; the alternatives of a clause are joined by "or". Atoms that are not those of the own store are shown as their JSON.
 // No clause is "public". A clause that has all alternatives of another one is left out, since it says nothing beside it, neither in a label nor
 // in a ceiling: the meet of two ceilings has many such.
 func Words(clauses []Clause) string {
@@ -17,24 +17,33 @@ func Words(clauses []Clause) string {
 		return "public"
 	}
 	clauses = telling(clauses)
-	var groups []string
+	type group struct {
+		rank int
+		text string
+	}
+	var groups []group
 	of := map[string]int{} // the group of the clauses of one atom, by what the atom is called
 	for _, c := range clauses {
 		kind, text := wordsOf(c)
 		i, again := of[kind]
 		switch {
 		case kind == "":
-			groups = append(groups, text)
+			groups = append(groups, group{len(own), text})
 		case again && len(c.alternatives) == 1:
-			groups[i] += ", " + text
+			groups[i].text += ", " + text
 		default:
 			if len(c.alternatives) == 1 {
 				of[kind] = len(groups)
 			}
-			groups = append(groups, kind+" "+text)
+			groups = append(groups, group{slices.IndexFunc(own, func(o ownAtom) bool { return o.word == kind }), kind + " " + text})
 		}
 	}
-	return strings.Join(groups, "; ")
+	slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
+	texts := make([]string, len(groups))
+	for i, g := range groups {
+		texts[i] = g.text
+	}
+	return strings.Join(texts, "; ")
 }
 
 // telling gives the clauses that say something beside the others.
@@ -62,8 +71,11 @@ func contains(c, other Clause) bool {
 	return len(other.alternatives) > 0
 }
 
-// own are the types of the own store's atoms, what they are called, and the member that tells one from another.
-var own = []struct{ kind, word, member string }{
+// ownAtom is a type of the own store's atoms: what it is called, and the member that tells one from another.
+type ownAtom struct{ kind, word, member string }
+
+// own are these types, in the order in which people are told them.
+var own = []ownAtom{
 	{TypeUser, "owner", "subject"}, {TypeClass, "class", "class"}, {TypeFacet, "facet", "facet"}, {TypeObserved, "observed by", "connector"},
 }
 

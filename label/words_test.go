@@ -28,10 +28,10 @@ func TestWords(t *testing.T) {
 		{[]label.Clause{label.AnyOf(label.ReadFailed())}, `"cfc:label-read-failed"`},
 		{
 			[]label.Clause{label.AnyOf(label.Class("email", "ada")), label.AnyOf(label.User("ada")), label.AnyOf(label.Class("calendar", "ada"))},
-			"class email, calendar; owner ada",
+			"owner ada; class email, calendar",
 		},
 		{[]label.Clause{label.AnyOf()}, `{"anyOf":[]}`},
-		{[]label.Clause{label.AnyOf(), label.AnyOf(label.User("ada"))}, `{"anyOf":[]}; owner ada`},
+		{[]label.Clause{label.AnyOf(), label.AnyOf(label.User("ada"))}, `owner ada; {"anyOf":[]}`},
 		{met(t, label.ScopeCeiling("ada", store, []string{"work", "home"}), label.ScopeCeiling("ada", []string{"email"}, []string{"work"})), "owner ada; class email; facet work"},
 	} {
 		if got := label.Words(c.clauses); got != c.want {

@@ -334,29 +334,26 @@ func capabilities() []string { return []string{capableInspect, capableRead} }
 
 var idForm = lazyregexp.New(`^P-[0-9]+$`)
 
-// within cuts the name of a source off a target, and gives the sources to look in, that one first; nil is all.
-func (r *reading) within(target string) (sources []string, rest string) {
+// within cuts the name of a source off a target, and gives it and the sources to look in; nil is all.
+func (r *reading) within(target string) (sources []string, name, rest string) {
 	name, rest, ok := strings.Cut(target, ":")
 	if !ok || rest == "" {
-		return nil, target
+		return nil, "", target
 	}
 	for _, s := range r.View.Sources() {
-		switch {
-		case s.Name == name:
-			sources = slices.Insert(sources, 0, s.Name)
-		case inCabinet(s) == name:
+		if s.Name == name || inCabinet(s) == name {
 			sources = append(sources, s.Name)
 		}
 	}
 	if sources == nil {
-		return nil, target
+		return nil, "", target
 	}
-	return sources, rest
+	return sources, name, rest
 }
 
 // named finds the page that a target names, among what the view has. The answer is the refusal where there is not exactly one.
 func (r *reading) named(ctx context.Context, target string) (*page, *Answer, error) {
-	within, target := r.within(target)
+	within, name, target := r.within(target)
 	// The first way of naming that names any page counts: a path that some alias is spelled like stays the path.
 	ways := [][]string{
 		{markdown.PathKey(target), markdown.PathKey(strings.TrimSuffix(target, ".md"))}, {markdown.AliasKey(target)}, {markdown.NameKey(target)},
@@ -379,8 +376,8 @@ func (r *reading) named(ctx context.Context, target string) (*page, *Answer, err
 			}
 		}
 		if len(found) > 1 && within != nil {
-			// A page of the File Cabinet itself comes before what runs wrote.
-			if own := slices.DeleteFunc(slices.Clone(found), func(p *page) bool { return p.source != within[0] }); len(own) == 1 {
+			// A page of the File Cabinet itself comes before what runs wrote; where a view is without it, no document comes before another.
+			if own := slices.DeleteFunc(slices.Clone(found), func(p *page) bool { return p.source != name }); len(own) == 1 {
 				found = own
 			}
 		}

@@ -107,6 +107,22 @@ func TestWrittenDocumentsAreRead(t *testing.T) {
 	}
 }
 
+// Where two documents are named alike neither is preferred, also for a reader who sees nothing of the cabinet's own pages.
+func TestDocumentsNamedAlikeAreAmbiguous(t *testing.T) {
+	m := inMemory([]part{
+		{Source: source(store.FileCabinet, store.PagesSource, "markdown", "work"), records: []*store.Record{written(t, "plan.md", "# Plan\n")}},
+		documents(label.OfRecord("ada", "email", "mail.mbox", []string{"family"}), written(t, "results/a.md", "# Same\n")),
+		documents(label.OfRecord("ada", "calendar", "calendar.ics", []string{"family"}), written(t, "results/b.md", "# Same\n")),
+	})
+	for _, scope := range []store.Scope{everything, {Facets: []string{"family"}}} {
+		for _, target := range []string{"Same", "fc:Same"} {
+			if got := namedIn(t, ask(m.View(scope), "page", "read", target)); got != "ambiguous_page" {
+				t.Errorf("%s in the scope %v is %s", target, scope, got)
+			}
+		}
+	}
+}
+
 // namedIn gives what an answer is about: the references of its rows, sorted; the code of a refusal; invalid for one of arguments.
 func namedIn(t *testing.T, answer string) string {
 	t.Helper()

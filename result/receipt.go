@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/loomrun/loom/handle"
@@ -128,7 +130,10 @@ func (t *Transaction) Label(context label.Label) label.Label {
 	if !within(context, flow) {
 		integrity = nil
 	}
-	return label.New(label.Join(context, flow).Confidentiality(), append(integrity, Derived()))
+	clauses := label.Join(context, flow).Confidentiality()
+	// In one order, so that two runs that were shown the same in another order write documents of one label.
+	slices.SortFunc(clauses, func(a, b label.Clause) int { return strings.Compare(a.Canonical(), b.Canonical()) })
+	return label.New(clauses, append(integrity, Derived()))
 }
 
 // within tells whether every clause of a label is one of another's.

@@ -32,7 +32,7 @@ type resolving struct {
 	isWritten map[*node]bool
 	linked    []linked
 
-	unheld, unresolvable, faults []string
+	unheld, unresolvable []string
 }
 
 // linked is a position with the row that stands there.
@@ -44,8 +44,6 @@ type linked struct {
 // failure is what was wrong, the weightiest first; nil for nothing.
 func (r *resolving) failure() error {
 	switch {
-	case len(r.faults) > 0:
-		return refused(InvalidResult, r.faults...)
 	case len(r.unheld) > 0:
 		return refused(UnheldHandle, r.unheld...)
 	case len(r.unresolvable) > 0:

@@ -31,9 +31,9 @@ import (
 //
 // [markdown.MaxPageBytes]: https://pkg.go.dev/github.com/loomrun/loom/source/markdown#MaxPageBytes
 const (
-	MaxValueBytes = 1 << 20             // of the structured value, as JSON on one line
-	MaxValueDepth = strictjson.MaxDepth // of the structured value
-	MaxMinted     = 200                 // rows that are cited
+	MaxValueBytes = 1 << 20                 // of the structured value, as JSON on one line
+	MaxValueDepth = strictjson.MaxDepth / 2 // of the structured value; half, so that a record may hold it inside of others
+	MaxMinted     = 200                     // rows that are cited
 )
 
 // Request is a result that a run gives.
@@ -231,20 +231,16 @@ func bounded(v document.Value, depth int, size *int) bool {
 func (d *draft) held() []handle.Referent { return d.Handles.Referents() }
 
 // prepare makes receipts of all that is held and not cited (7.3, 5).
-func (d *draft) prepare(t *Transaction) ([]Receipt, error) {
-	var receipts []Receipt
+func (d *draft) prepare(t *Transaction) (receipts []Receipt, failed error) {
 	cited := d.citedSet()
 	for _, row := range d.held() {
 		if cited[row.Token] {
 			continue
 		}
 		receipt, err := t.Prepare(row, d.run)
-		if err != nil {
-			return nil, err
-		}
-		receipts = append(receipts, receipt)
+		receipts, failed = append(receipts, receipt), errors.Join(failed, err)
 	}
-	return receipts, nil
+	return receipts, failed
 }
 
 // observe records the receipts and reads the documents of the cited rows (7.3, 7), in the order in which the run was shown them: the label

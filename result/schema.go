@@ -142,12 +142,6 @@ func (r *schemaReader) node(v document.Value, pointer string) (*node, error) {
 	}
 	n := &node{}
 	r.nodes[pointer] = n // before its parts, which may refer to it
-	if v.Kind == document.Bool {
-		return n, nil
-	}
-	if v.Kind != document.Map {
-		return nil, document.Errorf(v.Place, "a part of the schema is %s", v.Kind)
-	}
 	for _, m := range v.Members {
 		if err := r.keyword(n, m, pointer); err != nil {
 			return nil, err
@@ -184,12 +178,9 @@ func (r *schemaReader) keyword(n *node, m document.Member, pointer string) (err 
 		return nil
 	case "patternProperties":
 		for _, p := range m.Value.Members {
-			names, err := regexp.Compile(p.Name)
-			if err != nil {
-				return document.Errorf(p.Place, "the pattern of a name cannot be read")
-			}
+			names, unreadable := regexp.Compile(p.Name)
 			part, err := r.node(p.Value, below+"/"+escaped(p.Name))
-			if err != nil {
+			if err = errors.Join(unreadable, err); err != nil {
 				return err
 			}
 			n.patterns = append(n.patterns, patternNode{names, part})

@@ -61,7 +61,7 @@ func (s *Session) Call(ctx context.Context, c Call) Observed {
 	if _, fault = outcome(tool, argv, exit); fault != nil {
 		return o.failed(fault)
 	}
-	o.Payload = string(exit.Stdout)
+	o.Payload, o.Status = string(exit.Stdout), exit.Status
 	return o
 }
 

@@ -69,6 +69,9 @@ func TestConfig(t *testing.T) {
 		{"D33", `{"cliPath":"/bin/loom","transport":` + viaBroker + `,"timeLimitSeconds":301}`, "timeLimitSeconds"},
 		{"D33", `{"cliPath":"/bin/loom","transport":` + viaBroker + `,"timeLimitSeconds":"1"}`, "timeLimitSeconds"},
 		{"a NUL", `{"cliPath":"/bin/lo\u0000om","transport":` + viaBroker + `}`, "a path holds a NUL"},
+		{"a NUL", `{"cliPath":"/bin/loom","transport":{"kind":"broker","queuePath":"/q\u0000"}}`, "a path holds a NUL"},
+		{"a NUL", `{"cliPath":"/bin/loom","transport":{"kind":"direct","instanceDir":"/i\u0000","runId":"r"}}`, "a path holds a NUL"},
+		{"a NUL", `{"cliPath":"/bin/loom","transport":` + viaBroker + `,"readCeilingFile":"/c\u0000"}`, "a path holds a NUL"},
 		{"too much", `{"cliPath":"/` + strings.Repeat("x", 64<<10) + `","transport":` + viaBroker + `}`, "exceeds 65536 bytes"},
 	} {
 		path := written(t, "config.json", c.text)
@@ -208,6 +211,7 @@ func TestManifest(t *testing.T) {
 		{`{"cfc":{"maxConfidentiality":["a"]}}`, `["a"] false`},
 		{`{"cfc":{"maxConfidentiality":["a"],"onExceed":"skip"}}`, `["a"] false`},
 		{`{"cfc":{"onExceed":"fail","maxConfidentiality":["a"]}}`, `["a"] true`},
+		{`{"cfc":{"onExceed":"skip"}}`, "!cfc.onExceed says what to do"},
 		{`{"cfc":{"onExceed":"fail"}}`, "!cfc.onExceed says what to do"},
 		{`{"cfc":{"maxConfidentiality":["a"],"onExceed":"stop"}}`, "!cfc.onExceed is neither fail nor skip"},
 		{`{"cfc":{"maxConfidentiality":[]}}`, "!the ceiling has no clause"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/loomrun/loom/handle"
 	"github.com/loomrun/loom/internal/canonjson"
@@ -25,8 +26,9 @@ type Observed struct {
 	RunCeiling, RecordCeiling, Ceiling label.Ceiling
 	Query                              label.Label // without integrity
 	RequireRowLabels, FailOnExceed     bool
-	// Payload is what the program printed, byte for byte; "" where there is a failure.
+	// Payload is what the program printed, byte for byte, and Status how it ended; "" and 0 where there is a failure.
 	Payload string
+	Status  int
 	Failure *Failure // nil for none
 }
 
@@ -44,9 +46,9 @@ func (o Observed) Measure(t *handle.Table) (*Result, *Failure) {
 	if !known {
 		return nil, failed(NotConfigured)
 	}
-	payload, err := parsePayload([]byte(o.Payload))
-	if err != nil {
-		return nil, failed(MalformedPayload)
+	payload, failure := outcome(tool, o.Argv, Exit{Status: o.Status, Stdout: []byte(o.Payload)})
+	if failure != nil {
+		return nil, failure
 	}
 	return Measure(Measuring{
 		OutputID: o.OutputID, Tool: tool, Payload: payload, Ceiling: o.Ceiling, Query: o.Query, RequireRowLabels: o.RequireRowLabels, FailOnExceed: o.FailOnExceed,
@@ -58,6 +60,12 @@ func (o Observed) Measure(t *handle.Table) (*Result, *Failure) {
 func (o Observed) CeilingHolds() bool {
 	met, err := label.Meet(o.RunCeiling, o.RecordCeiling)
 	return err == nil && met.Equal(o.Ceiling)
+}
+
+// AskedHolds tells whether the observation is of what was asked for: its input, and, where it came so far, the words that this input comes to.
+func (o Observed) AskedHolds(input document.Value) bool {
+	argv, refused := Argv(o.Tool, o.Input)
+	return canonjson.Compact(o.Input) == canonjson.Compact(input) && (o.Argv == nil && o.Failure != nil || refused == nil && slices.Equal(o.Argv, argv))
 }
 
 // FailureHolds tells whether the failure is one of the fixed ones: its message that of its code, or what its input is refused with.
@@ -87,6 +95,7 @@ const (
 	memberRequire       = "requireRowLabels"
 	memberFail          = "failOnExceed"
 	memberPayload       = "payload"
+	memberStatus        = "status"
 	memberCode          = "code"
 	memberMessage       = "message"
 	memberHostCode      = "hostCode"
@@ -110,7 +119,7 @@ func (o Observed) JSON() []byte {
 		}
 		return canonjson.AppendCompact(nil, v)
 	}
-	v.Members = append(v.Members, document.M(memberPayload, document.TextOf(o.Payload)))
+	v.Members = append(v.Members, document.M(memberStatus, document.IntOf(int64(o.Status))), document.M(memberPayload, document.TextOf(o.Payload)))
 	return canonjson.AppendCompact(nil, v)
 }
 
@@ -140,6 +149,9 @@ func ReadObserved(data []byte) (Observed, error) {
 			o.RequireRowLabels = m.Value.Text == "true"
 		case m.Name == memberFail && m.Value.Kind == document.Bool:
 			o.FailOnExceed = m.Value.Text == "true"
+		case m.Name == memberStatus && m.Value.Kind == document.Number:
+			o.Status, err = strconv.Atoi(m.Value.Text)
+			return err
 		case m.Name == memberArgv && m.Value.Kind == document.List:
 			o.Argv = make([]string, len(m.Value.Items))
 			for i, word := range m.Value.Items {

@@ -23,8 +23,8 @@ var messages = map[Code]string{
 
 func failed(code Code) *Failure { return &Failure{Code: code, Message: messages[code]} }
 
-// hostCode is the form of a code that is passed on: one word, so that no text of the host comes with it (W3).
-var hostCode = lazyregexp.New(`^[a-z][a-z0-9_-]{0,63}$`)
+// hostCode is the form of a code that is passed on: one short word, so that no text of the host comes with it (W3).
+var hostCode = lazyregexp.New(`^[a-z][a-z0-9_]{0,31}$`)
 
 // outcome maps how a call ended (5.6, D36). Of the argv it counts whether a person was asked for.
 func outcome(tool Tool, argv []string, e Exit) (Payload, *Failure) {

@@ -47,12 +47,11 @@ type program struct{ *Config }
 
 var errFlood = errors.New("the program printed more than a payload may have")
 
-// Run starts the program. It and all that it has started are dead when Run returns. Output beyond [MaxPayloadBytes] is read and dropped, so that a
-// flood ends with the program or at the end of ctx.
+// Run starts the program. It and all that it has started are dead when Run returns. What prints more than [MaxPayloadBytes] is ended at once.
 func (p program) Run(ctx context.Context, argv []string) (Exit, error) {
 	path, _ := os.LookupEnv("PATH")
 	result, err := process.Run(ctx, process.Command{
-		Path: p.CLIPath, Args: argv, Dir: "/", Env: p.Environment(path), MaxStdout: MaxPayloadBytes, MaxStderr: 0,
+		Path: p.CLIPath, Args: argv, Dir: "/", Env: p.Environment(path), MaxStdout: MaxPayloadBytes, EndAtMaxStdout: true,
 	})
 	switch {
 	case err != nil:

@@ -28,10 +28,10 @@ const MaxIdentifierBytes = 500
 var ErrNoIdentifier = errors.New("not an email address, a phone number, handle:…, person:…, group:…, or People/<Name>/about.md")
 
 var (
-	emailForm = lazyregexp.New(`^[^\s@<>()\[\],;:"\\]+@[^\s@<>()\[\],;:"\\]+$`)
+	emailForm = lazyregexp.New(`^[^\s@<>()\[\],;:"\\]+@[^\s@<>()\[\],;:"\\/]+$`)
 	phoneForm = lazyregexp.New(`^\+?\d[\d\s().-]{4,}$`)
 	wordForm  = lazyregexp.New(`^(handle|person|group):(\S(?:.*\S)?)$`)
-	aboutForm = lazyregexp.New(`^People/[^/]+/about\.md$`)
+	aboutForm = lazyregexp.New(`^People/(?:[^/.]|\.[^/.]|\.\.[^/])[^/]*/about\.md$`) // no folder is named . or ..
 )
 
 // ParseIdentifier reads an identifier in any of the spellings people use. The error wraps [ErrNoIdentifier].

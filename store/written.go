@@ -20,6 +20,8 @@ const WrittenFormat = "written"
 const (
 	MaxWritten        = 1000 // documents of one call of [Store.Write]
 	MaxWrittenSources = 500  // different labels of the documents of an instance
+	// MaxWrittenLabelBytes bounds the canonical text of one of them: each view reads all of them when it is opened.
+	MaxWrittenLabelBytes = 64 << 10
 )
 
 // ErrTrust means that the facets or sources of the instance, which labels follow from, have changed since [Store.Trust] was asked.
@@ -99,7 +101,11 @@ func (w Written) check(seen map[string]bool) error {
 			return errors.New("its label says that a label could not be read")
 		}
 	}
-	if back, err := label.ReadLabel([]byte(w.Label.Canonical())); err != nil || !back.Equal(w.Label) {
+	text := w.Label.Canonical()
+	if len(text) > MaxWrittenLabelBytes {
+		return fmt.Errorf("its label has %d bytes: at most %d can be kept", len(text), MaxWrittenLabelBytes)
+	}
+	if back, err := label.ReadLabel([]byte(text)); err != nil || !back.Equal(w.Label) {
 		return errors.New("its label cannot be kept: read again it is not the same")
 	}
 	return nil

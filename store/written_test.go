@@ -63,6 +63,11 @@ func TestWhatCanBeWritten(t *testing.T) {
 	work := label.OfRecord("ada", "email", "mail.mbox", []string{"work"})
 	page := func(ref string) *store.Record { return &store.Record{Ref: ref, Kind: store.Page} }
 	failed := label.AnyOf(label.ReadFailed())
+	// sized is a label of so many bytes: that of a person with a long name.
+	sized := func(bytes int) label.Label {
+		of := func(name string) label.Label { return label.New([]label.Clause{label.AnyOf(label.User(name))}, nil) }
+		return of(strings.Repeat("x", bytes-len(of("").Canonical())))
+	}
 	many := make([]store.Written, store.MaxWritten+1)
 	for i := range many {
 		many[i] = store.Written{Record: page(fmt.Sprint(i)), Label: work}
@@ -83,6 +88,8 @@ func TestWhatCanBeWritten(t *testing.T) {
 		{"one twice", []store.Written{many[0], many[1], many[0]}, `document "0": it is there twice`},
 		{"a label that was not read", []store.Written{{Record: page("a"), Label: label.New([]label.Clause{failed}, nil)}}, "could not be read"},
 		{"one of several alternatives", []store.Written{{Record: page("a"), Label: label.New([]label.Clause{label.AnyOf(label.User("ada"), label.ReadFailed())}, nil)}}, "could not be read"},
+		{"as large a label as can be", []store.Written{{Record: page("a"), Label: sized(store.MaxWrittenLabelBytes)}}, ""},
+		{"a larger one", []store.Written{{Record: page("a"), Label: sized(store.MaxWrittenLabelBytes + 1)}}, `document "a": its label has 65537 bytes: at most 65536`},
 		{"a clause without alternatives", []store.Written{{Record: page("a"), Label: label.New([]label.Clause{label.AnyOf()}, nil)}}, "cannot be kept"},
 	} {
 		err := store.CheckWritten(c.documents)

@@ -10,6 +10,7 @@ import (
 	"github.com/loomrun/loom/handle"
 	"github.com/loomrun/loom/internal/codeunits"
 	"github.com/loomrun/loom/internal/document"
+	"github.com/loomrun/loom/internal/strictjson"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/retrieval"
 )
@@ -61,7 +62,8 @@ func (p *port) verifyRead(r effect.Request, report effect.Report) (effect.Verdic
 	if err != nil {
 		return effect.Verdict{}, fmt.Errorf("the observation of the read: %w", err)
 	}
-	if observed.Tool != r.Action || observed.OutputID != outputID(r.Step) || canonical(observed.Query) != r.Label {
+	input, err := strictjson.Parse([]byte(r.Arguments), strictjson.MaxDepth)
+	if err != nil || !observed.AskedHolds(input) || observed.Tool != r.Action || observed.OutputID != outputID(r.Step) || canonical(observed.Query) != r.Label {
 		return effect.Verdict{}, errors.New("the observation is not that of the read that was asked for")
 	}
 	var again effect.Report

@@ -339,6 +339,7 @@ func TestAReportThatLiesIsRefused(t *testing.T) {
 		"no disclosure":       func(_ *effect.Request, p *effect.Report) { p.Disclosed = nil },
 		"another label":       func(_ *effect.Request, p *effect.Report) { p.Disclosed.Label = "" },
 		"more is shown":       func(_ *effect.Request, p *effect.Report) { p.Disclosed.Text += " " },
+		"another question":    func(r *effect.Request, _ *effect.Report) { r.Arguments = `{"query":"x"}` },
 		"another action":      func(r *effect.Request, _ *effect.Report) { r.Action = "loom_profile" },
 		"another step":        func(r *effect.Request, _ *effect.Report) { r.Step = 2 },
 		"the model knew more": func(r *effect.Request, _ *effect.Report) { r.Label = labelled(work) },

@@ -88,14 +88,19 @@ func (f runFlags) performing(ctx context.Context, s streams, c catalog.Catalog) 
 	}
 	bound, err := f.settled.bind(f.actionBindings, c)
 	switch {
-	case err != nil || bound == nil:
-		return bindings(nil, reads), err
-	case bound.Unconfined() && !f.unconfined:
+	case err != nil:
+		return nil, err
+	case bound != nil && bound.Unconfined() && !f.unconfined:
 		return nil, &unconfinedError{commandUnconfined}
 	}
 	// What programs leave behind is ended with them.
-	if err := process.AdoptOrphans(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
+	if bound != nil || f.reading.config != "" {
+		if err := process.AdoptOrphans(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	if bound == nil {
+		return bindings(nil, reads), nil
 	}
 	if err := bound.CheckConfinement(ctx); err != nil {
 		if refusal, ok := errors.AsType[*sandbox.Refusal](err); ok {

@@ -57,6 +57,9 @@ type Command struct {
 	// MaxStdout is how many bytes from the beginning of standard output are kept. The rest is read,
 	// counted and dropped, so the program does not block.
 	MaxStdout int
+	// EndAtMaxStdout ends the program, and all it started, when it has written more than MaxStdout. Run returns no error then; the Result says
+	// StdoutExceeded.
+	EndAtMaxStdout bool
 	// MaxStderr is how many bytes from the end of standard error are kept.
 	MaxStderr int
 	// Files are further descriptors of the program, from 3 on. They stay open here.
@@ -117,6 +120,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		streams.abandon()
 		return Result{}, fmt.Errorf("start program: %w", err)
+	}
+	if c.EndAtMaxStdout {
+		streams.stdout.full = born.kill
 	}
 	streams.carry(c.Stdin)
 	stop := context.AfterFunc(ctx, born.kill)

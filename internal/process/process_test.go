@@ -59,6 +59,16 @@ func TestOutputIsBoundedAndDrained(t *testing.T) {
 	}
 }
 
+// A flood ends with the first byte too many, where that is asked for.
+func TestAFloodEnds(t *testing.T) {
+	c := script("while :; do echo aaaaaaaaaaaaaaaa; done")
+	c.MaxStdout, c.EndAtMaxStdout = 10, true
+	got, err := Run(t.Context(), c)
+	if err != nil || got.ExitCode != -1 || string(got.Stdout) != "aaaaaaaaaa" || !got.StdoutExceeded {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestInputIsFedAndEnds(t *testing.T) {
 	c := script("cat")
 	c.Stdin = []byte("some input")

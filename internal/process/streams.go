@@ -122,11 +122,16 @@ type head struct {
 	limit int
 	kept  []byte
 	seen  int64
+	full  func() // called when there is more; nil for nothing to do
 }
 
 func (h *head) Write(p []byte) (int, error) {
 	h.kept = append(h.kept, p[:min(len(p), h.limit-len(h.kept))]...)
 	h.seen += int64(len(p))
+	if h.full != nil && h.seen > int64(h.limit) {
+		h.full()
+		h.full = nil // once is enough
+	}
 	return len(p), nil
 }
 

@@ -25,6 +25,7 @@ var schemas = []struct{ name, schema, value, want string }{
 	{"what a value must not be", `{"properties":{"n":{"not":{"const":1}}}}`, `{"n":1}`, "/n: it is what the schema excludes"},
 	{"any other rule by its name", `{"properties":{"n":{"maxLength":2}}}`, `{"n":"abc"}`, "/n: it does not satisfy maxLength"},
 	{"a choice of words", `{"properties":{"n":{"enum":["a","b"]}}}`, `{"n":"\u001b[2J"}`, "/n: it does not satisfy enum"},
+	{"a place for nothing", `{"properties":{"n":false}}`, `{"n":1}`, "/n: nothing may stand here"},
 	{"a place deep inside", `{"properties":{"a":{"items":{"properties":{"b":{"type":"boolean"}}}}}}`, `{"a":[{},{"b":0}]}`, "/a/1/b: this is number, and it must be boolean"},
 	{"a schema of itself", `{"properties":{"next":{"$ref":"#"}},"additionalProperties":false}`, `{"next":{"next":{"n":1}}}`, "/next/next: no such member: n"},
 	{"an endless reference", `{"properties":{"a":{"$ref":"#/properties/a"}}}`, `{"a":1}`, "/a: the schema refers to itself without end"},

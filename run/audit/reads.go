@@ -182,7 +182,7 @@ func (r *reads) under(at int64, step *step, o retrieval.Observed) {
 	case !o.CeilingHolds():
 		r.ceilings.fail(at, "the ceiling of step %d is not the meet of the run's and the record's", step.number)
 	}
-	if o.Tool != step.action {
+	if input, err := strictjson.Parse([]byte(step.arguments), strictjson.MaxDepth); err != nil || o.Tool != step.action || !o.AskedHolds(input) {
 		r.rows.fail(at, "step %d observed another read than the one that was asked for", step.number)
 	}
 	if labelText(o.Query) != r.known() {

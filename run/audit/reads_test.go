@@ -173,6 +173,11 @@ func TestSeededViolationsOfReads(t *testing.T) {
 			f.drop("ContextObserved", 2)
 		}, []string{audit.Rows, audit.Answer}},
 		{"the read is another one", func(f *forgery) { observation(f, searches, 2, `"tool":"loom_search"`, `"tool":"loom_people"`) }, []string{audit.Rows, audit.Observations, audit.Answer}},
+		{"another question was answered", func(f *forgery) {
+			observation(f, searches, 2, `"input":"{\"query\":\"q\"}"`, `"input":"{\"query\":\"x\"}"`)
+		}, []string{audit.Rows}},
+		{"the program was asked something else", func(f *forgery) { observation(f, searches, 2, `"argv":["search","q"`, `"argv":["search","x"`) }, []string{audit.Rows}},
+		{"the program had failed", func(f *forgery) { observation(f, searches, 2, `"status":0`, `"status":2`) }, []string{audit.Rows, audit.Errors, audit.Answer}},
 		{"the label of the query is another", func(f *forgery) {
 			observation(f, lists, 6, `"query":"{\"confidentiality\":[\"work\"]`, `"query":"{\"confidentiality\":[\"home\"]`)
 		}, []string{audit.Rows, audit.Observations, audit.Withheld, audit.Answer}},
