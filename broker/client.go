@@ -33,7 +33,7 @@ func Ask(ctx context.Context, path string, argv []string) (Reply, error) {
 	if !filepath.IsAbs(path) {
 		return nobody(fmt.Errorf("the queue %s is not an absolute path", path))
 	}
-	if err := checkFolder(path); err != nil {
+	if err := atomicfile.CheckPrivate(path); err != nil {
 		return nobody(err)
 	}
 	broker, err := readPresence(path)

@@ -30,26 +30,6 @@ type folder struct {
 	presence *os.File // locked
 }
 
-// checkFolder holds the folder at path against what a queue is: a real folder of this user that nobody else may look into.
-func checkFolder(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link: name the folder itself", path)
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder", path)
-	case !ok || int(owner.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to somebody else: only its owner may use it as a queue", path)
-	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf("%s has mode %04o: a queue has mode 0700; set it with chmod 700", path, info.Mode().Perm())
-	}
-	return nil
-}
-
 // openFolder makes the folder at path, or takes one that is there, as the only broker of it. What an earlier broker or its clients have left is
 // gone then.
 func openFolder(ctx context.Context, path string) (_ *folder, err error) {
@@ -60,7 +40,7 @@ func openFolder(ctx context.Context, path string) (_ *folder, err error) {
 		}
 		f.made = true
 	}
-	if err := checkFolder(path); err != nil {
+	if err := atomicfile.CheckPrivate(path); err != nil {
 		return nil, fmt.Errorf("the queue %w", err)
 	}
 	if p, err := readPresence(path); err == nil {

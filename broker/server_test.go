@@ -313,8 +313,12 @@ func TestReadsEndInTheirTime(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			q := serveWork(t, whoseSearch(search))
+			asked := time.Now() // of the bubble, as all times here
 			if r := q.reply(q.asks(2*time.Second, "search", "tide")); r.Code != Refused || r.Message != "the read was not done within 2s" {
 				t.Errorf("%s: %+v", name, r)
+			}
+			if late := time.Since(asked); late > 2*time.Second+grace {
+				t.Errorf("%s: the reply came after %s", name, late)
 			}
 			// Who waits no longer takes its question away.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -512,7 +516,9 @@ func TestFilesThatAreNoneAreRefusedUnread(t *testing.T) {
 			"a link to itself": func(path string) error { return os.Symlink(path, path) },
 			"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
 			"a folder":         func(path string) error { return os.Mkdir(path, 0o700) },
-			"a full folder":    func(path string) error { return os.MkdirAll(filepath.Join(path, "x"), 0o700) },
+			"a full folder": func(path string) error {
+				return errors.Join(os.MkdirAll(filepath.Join(path+".x", "x"), 0o700), os.Rename(path+".x", path))
+			},
 			"others' too": func(path string) error {
 				return errors.Join(os.WriteFile(path+".x", good, 0o600), os.Chmod(path+".x", 0o644), os.Rename(path+".x", path))
 			},
@@ -572,7 +578,7 @@ func TestAQueueIsARealFolderOfItsOwner(t *testing.T) {
 	must(t, os.Symlink("real", filepath.Join(parent, "link")))
 	must(t, os.Mkdir(filepath.Join(parent, "open"), 0o755))
 	must(t, os.WriteFile(filepath.Join(parent, "file"), nil, 0o600))
-	for name, want := range map[string]string{"link": "is a symbolic link", "open": "has mode 0755", "file": "is not a folder"} {
+	for name, want := range map[string]string{"link": "is a symbolic link", "open": "may be used by others (mode 0755)", "file": "is not a folder"} {
 		path := filepath.Join(parent, name)
 		s := &Server{Folder: path, Store: inMemory(true), Scope: store.Scope{Facets: []string{"work"}}}
 		if err := s.Serve(t.Context()); err == nil || !strings.Contains(err.Error(), want) {

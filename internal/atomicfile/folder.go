@@ -84,3 +84,24 @@ func (l *Lock) Holds(path string) bool {
 
 // Unlock ends the lock.
 func (l *Lock) Unlock() { _ = l.folder.Close() }
+
+// CheckPrivate says why a folder is not one that only the user of this process may use: a real folder of theirs, which nobody else may look into.
+func CheckPrivate(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	const others = 0o077
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link: put the folder itself there", folder)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", folder)
+	case !ok || int(owner.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to somebody else: only its owner may use it", folder)
+	case info.Mode().Perm()&others != 0:
+		return fmt.Errorf("%s may be used by others (mode %04o): take that away with chmod 700", folder, info.Mode().Perm())
+	}
+	return nil
+}

@@ -36,13 +36,13 @@ type ceilingFlags struct{ facets, place string }
 func (f *ceilingFlags) declare(c *cobra.Command, needed bool) {
 	what := "of a reader of these facets, a `list` with commas"
 	if !needed {
-		what += " (default: of none, what is in no facet)"
+		what += " (default: the owner's own)"
 	}
 	c.Flags().StringVar(&f.facets, "facets", "", what)
 	instanceFlag(c.Flags(), &f.place)
 }
 
-// ceiling gives what a reader of facets of the instance may see, and the facets, sorted. No facets at all are those of nobody.
+// ceiling gives what a reader of facets of the instance may see, and the facets, sorted; what its owner may see where none are named.
 func (f *ceilingFlags) ceiling(ctx context.Context, scoped bool) (ceiling label.Ceiling, facets []string, err error) {
 	err = withInstance(ctx, f.place, func(in opened) error {
 		var owner string
@@ -52,11 +52,11 @@ func (f *ceilingFlags) ceiling(ctx context.Context, scoped bool) (ceiling label.
 				return err
 			}
 			owner, facets = of, slices.Sorted(slices.Values(scope.Facets))
-		} else if err := in.ownView(ctx, func(v store.View) error {
-			owner = v.Owner().Subject
-			return nil
-		}); err != nil {
-			return err
+		} else {
+			return in.ownView(ctx, func(v store.View) error {
+				ceiling = label.OwnerCeiling(v.Owner().Subject, store.Classes(), v.Owner().Facets)
+				return nil
+			})
 		}
 		ceiling = label.ScopeCeiling(owner, store.Classes(), facets)
 		return nil
@@ -78,7 +78,7 @@ func newCeilingShow(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [flags]",
 		Short: "Say what a reader of some facets may see",
-		Long: `Print the ceiling of a reader of some facets in words, or with --json as the list of clauses that
+		Long: `Print the ceiling of a reader of some facets, or of the owner, in words, or with --json as the list of clauses that
 --max-confidentiality takes.`,
 		Example: `  loom ceiling show --facets work,family
   loom run --max-confidentiality "$(loom ceiling show --facets work --json)" "QUESTION"`,

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loomrun/loom/broker"
 	"github.com/loomrun/loom/internal/printable"
 	"github.com/loomrun/loom/readverb"
 	"github.com/loomrun/loom/store"
@@ -54,7 +55,7 @@ func (s streams) reads(c *cobra.Command, words []string, show func(shown) error)
 		if queue := queueOf(words[0]); queue != "" {
 			return s.ask(c, queue, argv, asJSON)
 		}
-		return withInstance(c.Context(), place, func(in opened) error {
+		err = withInstance(c.Context(), place, func(in opened) error {
 			return in.scopedView(c.Context(), c.Flag("facets").Changed, facets, func(v store.View) error {
 				answer, err := call.Read(c.Context(), readverb.Reader{View: v, Now: time.Now()})
 				if err != nil {
@@ -69,8 +70,20 @@ func (s streams) reads(c *cobra.Command, words []string, show func(shown) error)
 				return s.answer(answer, asJSON, func() error { return show(shown{s, answer.Payload, zone}) })
 			})
 		})
+		return s.unreadable(err, asJSON)
 	}
 	return c
+}
+
+// unreadable prints a refusal for programs where there is no answer because the data could not be read. Without it exit status 1 of people would say
+// that nobody is known so (retrieval 5.6).
+func (s streams) unreadable(err error, asJSON bool) error {
+	_, ended := errors.AsType[*statusError](err)
+	_, argument := errors.AsType[*readverb.ArgumentError](err)
+	if err == nil || ended || argument || !asJSON {
+		return err
+	}
+	return errors.Join(err, s.write(broker.RefusalJSON("unreadable", "the data could not be read")))
 }
 
 // scopedView shows a command what exists within facets, or all there is where none are named.
@@ -105,8 +118,12 @@ func (s streams) refuse(answer readverb.Answer, err error) error {
 	}
 	_, unknown := errors.AsType[*readverb.UnknownError](err)
 	_, contested := errors.AsType[*readverb.ContestedError](err)
-	if unknown || contested {
+	_, argument := errors.AsType[*readverb.ArgumentError](err)
+	switch {
+	case unknown || contested:
 		err = fmt.Errorf("Error: %w", err) // as retrieval 9.2 has it
+	case !argument:
+		return err
 	}
 	return &statusError{status: status, err: err}
 }

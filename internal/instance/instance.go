@@ -91,7 +91,7 @@ func Create(ctx context.Context, lookup xdg.Lookup, name string, owner store.Own
 	if i.Folder, err = filepath.EvalSymlinks(i.Folder); err != nil {
 		return Instance{}, fmt.Errorf("make the instance %s: %w", name, err)
 	}
-	if err := private(i.Folder); err != nil {
+	if err := atomicfile.CheckPrivate(i.Folder); err != nil {
 		return Instance{}, fmt.Errorf("make the instance %s: %w", name, err)
 	}
 	if _, err := os.Lstat(i.Database()); err == nil {
@@ -259,11 +259,11 @@ func folderOfAll(lookup xdg.Lookup) (string, error) {
 // Open opens the store of the instance. A folder, a store or a folder of pages that others may look into, or that belongs to
 // somebody else, is refused, and so is a store or a folder of pages that is a symbolic link. Other errors are those of [sqlite.Open].
 func (i Instance) Open(ctx context.Context) (store.Store, error) {
-	if err := private(i.Folder); err != nil {
+	if err := atomicfile.CheckPrivate(i.Folder); err != nil {
 		return nil, fmt.Errorf("the instance %w", err)
 	}
 	// Pages that are not there are told by the sync of the File Cabinet, as of any other source.
-	if err := private(i.Pages()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.CheckPrivate(i.Pages()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the instance's pages: %w", err)
 	}
 	db, err := sqlite.Open(ctx, i.Database(), sqlite.Options{})
@@ -271,25 +271,4 @@ func (i Instance) Open(ctx context.Context) (store.Store, error) {
 		return nil, err
 	}
 	return db, nil
-}
-
-// private says why a folder is not one that only the user of this process may use.
-func private(folder string) error {
-	info, err := os.Lstat(folder)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	const others = 0o077
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link: put the folder itself there", folder)
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder", folder)
-	case !ok || int(owner.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to somebody else: only its owner may use it", folder)
-	case info.Mode().Perm()&others != 0:
-		return fmt.Errorf("%s may be used by others (mode %04o): take that away with chmod 700", folder, info.Mode().Perm())
-	}
-	return nil
 }
