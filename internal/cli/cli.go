@@ -67,6 +67,7 @@ Begin here:
   loom protocols list             what loom can be asked for
   loom protocols init team-notes  a protocol for a program of your own
   loom init                       a place for your own mail and calendar, to search them
+  loom retrieval write            let runs answer questions about it, below a ceiling
   loom run --help                 runs with a model of your own`,
 		Version:       version.Number,
 		SilenceErrors: true,
