@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/loomrun/loom/internal/atomicfile"
 	"github.com/loomrun/loom/internal/boundedfile"
 )
 
@@ -94,3 +95,6 @@ func isID(s string) bool {
 	}
 	return true
 }
+
+// queued writes requests and replies: a broker that starts after a crash takes what is left of them away.
+var queued = atomicfile.Writer{Passing: true}

@@ -59,7 +59,7 @@ func Ask(ctx context.Context, path string, argv []string) (Reply, error) {
 		_ = os.Remove(asked)
 		_ = os.Remove(answered)
 	}()
-	if err := atomicfile.Write(asked, question); err != nil {
+	if err := queued.Write(asked, question); err != nil {
 		return nobody(err)
 	}
 	begun := time.Now()

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loomrun/loom/internal/atomicfile"
 	"github.com/loomrun/loom/internal/boundedfile"
 	"github.com/loomrun/loom/readverb"
 	"github.com/loomrun/loom/store"
@@ -358,7 +357,7 @@ func (v *serving) reply(j job, r Reply) {
 	default:
 		outcome = "failed"
 	}
-	if err := atomicfile.Write(v.file(j.id+replyEnd), r.file()); err != nil {
+	if err := queued.Write(v.file(j.id+replyEnd), r.file()); err != nil {
 		outcome = "unsent"
 	}
 	v.mu.Lock()

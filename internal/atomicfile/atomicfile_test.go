@@ -52,7 +52,14 @@ func TestStepsComeInTheirOrder(t *testing.T) {
 	if got := strings.Join(steps, ", "); got != "create, fill, sync, rename, sync folder" {
 		t.Error(got)
 	}
-	steps = nil
+	steps, w.Passing = nil, true
+	if err := w.Write(filepath.Join(dir, "passing"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(steps, ", "); got != "create, fill, rename" {
+		t.Error(got)
+	}
+	steps, w.Passing = nil, false
 	if err := w.WriteFolder(filepath.Join(dir, "folder"), "file", nil); err != nil {
 		t.Fatal(err)
 	}
