@@ -13,9 +13,13 @@ import (
 
 	"github.com/loomrun/loom/catalog"
 	"github.com/loomrun/loom/effect"
+	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/event"
+	"github.com/loomrun/loom/handle"
 	"github.com/loomrun/loom/journal"
+	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/model"
+	"github.com/loomrun/loom/retrieval"
 	"github.com/loomrun/loom/run"
 	"github.com/loomrun/loom/run/record"
 )
@@ -81,6 +85,48 @@ var goldens = []golden{
 		},
 		play: once,
 	},
+	{
+		name: "read-under-a-ceiling",
+		site: func() *site {
+			s := newSite(tower(1), nil)
+			s.reads = `{"hits":[{"title":"one","ifc":{"confidentiality":["work"]}},{"title":"two","ifc":{"confidentiality":["health"]}},{"title":"three"}],"truncated":false}`
+			s.agent = says(calls(`loom_search {"query":"q"}`), calls(`loom_search {}`), calls(`loom_search {"query":"q"}`), citesFirst)
+			return s
+		},
+		play: once,
+	},
+}
+
+// citesFirst is a model that answers by the first row that it was shown.
+func citesFirst(ctx context.Context, r model.Request) (model.Reply, error) {
+	_, after, found := strings.Cut(strings.Join(r.Input, "\n"), handle.Prefix)
+	if !found {
+		return model.Reply{}, model.Fail(model.Malformed, nil, "nothing was shown")
+	}
+	token := handle.Prefix + after[:handle.SuffixLength]
+	return calls(`answer_give {"answer":"It is one.","cites":["`+token+`"]}`)(ctx, r)
+}
+
+// printing is a program that prints one thing.
+type printing string
+
+func (p printing) Run(context.Context, []string) (retrieval.Exit, error) {
+	return retrieval.Exit{Stdout: []byte(p)}, nil
+}
+
+// reading gives the binding of runs that read what is printed below a ceiling; gone, nothing is read.
+func reading(gone bool, printed string) effect.Binding {
+	if gone {
+		return retrieve.Recorded()
+	}
+	ceiling, err := label.ReadCeiling([]byte(`["work"]`))
+	if err != nil {
+		panic(err)
+	}
+	return retrieve.New(retrieve.Options{
+		ConfigPath: configOfReads, Ceiling: ceiling, ResultCeiling: label.Unbounded(), From: []string{"--ceiling work"},
+		Program: func(*retrieval.Config) retrieval.Program { return printing(printed) },
+	})
 }
 
 func once(t *testing.T, s *site) {
@@ -202,3 +248,12 @@ func clock(gone bool) effect.Binding {
 		return moment
 	}, func() (*time.Location, error) { return time.FixedZone("", 3600), nil })
 }
+
+// configOfReads is a configuration of retrieval, of which nothing is started.
+var configOfReads = func() string {
+	path, err := filepath.Abs("testdata/retrieval.json")
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()

@@ -24,6 +24,7 @@ type site struct {
 	reach      string // is added to what its actions reach
 	unserved   bool   // nothing here carries out anything
 	clock      bool   // the run is that of the bundled clock protocol instead, found without a model
+	reads      string // the run is one of data-query@1 instead: what its reads print
 
 	store      journal.Store
 	holder     journal.Holder
@@ -97,6 +98,9 @@ func (s *site) bindings(gone bool) []effect.Binding {
 	if s.clock {
 		return []effect.Binding{clock(gone)}
 	}
+	if s.reads != "" {
+		return []effect.Binding{reading(gone, s.reads)}
+	}
 	p, _ := s.protocol()
 	return []effect.Binding{clock(gone), &double{protocol: p, acts: s.acts, effects: s.effects, digest: s.digest, gone: gone, sceptical: s.sceptical, producer: "double" + s.producer, reach: s.reach}}
 }
@@ -122,6 +126,8 @@ func (s *site) options() record.Options {
 	switch {
 	case s.clock:
 		o.Intent, o.Catalog, o.Threshold = "need to know the current time", catalog.Bundled(), run.DefaultThreshold
+	case s.reads != "":
+		o.Protocol, o.Catalog = "data-query@1", catalog.Bundled()
 	case s.classifier != nil:
 		o.Classifier = s.classifier
 	default:
