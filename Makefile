@@ -17,7 +17,7 @@ MANDIR  ?= $(PREFIX)/share/man
 # the readers that everything else trusts.
 COVERED := ./label ./handle ./retrieval ./result ./store ./store/query ./protocol ./governor ./reference \
 	./internal/strictjson ./internal/strictyaml ./internal/document \
-	./internal/canonjson ./internal/boundedfile ./internal/printable \
+	./internal/canonjson ./internal/valueschema ./internal/boundedfile ./internal/printable \
 	./internal/config ./effect/command ./run/workingcontext ./run/audit
 
 # The benchmarks against other programs are a module of their own, so that

@@ -170,7 +170,7 @@ func outcomeOf(t rapid.TB, o retrieval.Observed) string {
 	if err != nil || string(again.JSON()) != string(o.JSON()) {
 		t.Errorf("the observation is not read as it is written: %v\n%s", err, o.JSON())
 	}
-	if !o.CeilingHolds() || !o.FailureHolds() {
+	if !o.CeilingHolds() || !o.FailureHolds() || !o.AskedHolds(o.Input) || o.AskedHolds(document.MapOf(document.M("else", document.IntOf(1)))) {
 		t.Errorf("the observation does not hold: %s", o.JSON())
 	}
 	r, failure := o.Measure(handle.NewTable("r"))
@@ -505,6 +505,11 @@ func TestObservationsThatDoNotHold(t *testing.T) {
 		if o.FailureHolds() {
 			t.Errorf("%+v holds", f)
 		}
+	}
+	other := o
+	other.Failure, other.Argv = nil, []string{"search", "x", "--json"}
+	if other.AskedHolds(o.Input) {
+		t.Error("the program was asked something else, and that holds")
 	}
 	o.Failure, o.Tool = nil, "loom_compose"
 	if _, f := o.Measure(handle.NewTable("r")); f == nil || f.Code != retrieval.NotConfigured {

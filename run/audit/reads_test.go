@@ -18,10 +18,13 @@ import (
 	"github.com/loomrun/loom/journal"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/model"
+	results "github.com/loomrun/loom/result"
 	"github.com/loomrun/loom/retrieval"
 	"github.com/loomrun/loom/run"
 	"github.com/loomrun/loom/run/audit"
 	"github.com/loomrun/loom/run/record"
+	"github.com/loomrun/loom/store"
+	"github.com/loomrun/loom/store/storetest"
 )
 
 // mail is a foreign store: two hits under the ceiling of the run, one above it, and a calendar without labels.
@@ -69,6 +72,23 @@ const (
 // read is the record of a run that reads, describes, fails to read, and answers.
 func read(t testing.TB) *journal.Record {
 	t.Helper()
+	return readingRun(t, retrieve.Options{}, `{"answer":"On Monday.","cites":["{{1}}"]}`)
+}
+
+// writing is the same with a result that is written.
+func writing(t testing.TB) *journal.Record {
+	t.Helper()
+	m := storetest.NewMemory(store.Owner{Subject: "ada", Zone: "UTC"})
+	return readingRun(t, retrieve.Options{
+		ResultSchema: []byte(`{"type":"object","properties":{"source":{"asCell":true}}}`),
+		Cabinet: func(context.Context) (results.Cabinet, func() error, error) {
+			return m, func() error { return nil }, nil
+		},
+	}, `{"answer":"On Monday.","cites":[],"result":{"source":"{{1}}"}}`)
+}
+
+func readingRun(t testing.TB, o retrieve.Options, answer string) *journal.Record {
+	t.Helper()
 	config := filepath.Join(t.TempDir(), "retrieval.json")
 	if err := os.WriteFile(config, []byte(`{"cliPath":"/x","transport":{"kind":"broker","queuePath":"/x"}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -78,22 +98,21 @@ func read(t testing.TB) *journal.Record {
 		t.Fatal(err)
 	}
 	steps := 5
-	store := &desk{}
-	ended, err := record.Run(t.Context(), record.Options{Store: store, Options: run.Options{
+	o.ConfigPath, o.Ceiling, o.ResultCeiling, o.From = config, ceiling, label.Unbounded(), []string{"--ceiling work"}
+	o.Program = func(*retrieval.Config) retrieval.Program { return mail{} }
+	kept := &desk{}
+	ended, err := record.Run(t.Context(), record.Options{Store: kept, Options: run.Options{
 		ID: "run1", Intent: "when?", Catalog: catalog.Bundled(), Protocol: "data-query@1", MaxSteps: &steps,
 		Now: func() time.Time { return time.Date(2026, 3, 1, 9, 20, 30, 0, time.UTC) },
 		Agent: &reader{calls: []string{
-			`loom_search {"query":"q"}`, `describe_handle {"token":"{{1}}"}`, `loom_calendar_list {}`, `loom_profile {}`, `answer_give {"answer":"On Monday.","cites":["{{1}}"]}`,
+			`loom_search {"query":"q"}`, `describe_handle {"token":"{{1}}"}`, `loom_calendar_list {}`, `loom_profile {}`, `answer_give ` + answer,
 		}},
-		Bindings: []effect.Binding{retrieve.New(retrieve.Options{
-			ConfigPath: config, Ceiling: ceiling, ResultCeiling: label.Unbounded(), From: []string{"--ceiling work"},
-			Program: func(*retrieval.Config) retrieval.Program { return mail{} },
-		})},
+		Bindings: []effect.Binding{retrieve.New(o)},
 	}})
 	if err != nil || ended.Reason != event.Completed {
 		t.Fatalf("the run ended with %+v: %v", ended.Outcome, err)
 	}
-	return store.kept(t)
+	return kept.kept(t)
 }
 
 // readVerdicts are those of a report, the checks of reads included.
@@ -106,7 +125,13 @@ func readVerdicts(r audit.Report) map[string]audit.Verdict {
 }
 
 func TestARunThatReadsPasses(t *testing.T) {
-	r := read(t)
+	for _, r := range []*journal.Record{read(t), writing(t)} {
+		passes(t, r)
+	}
+}
+
+func passes(t *testing.T, r *journal.Record) {
+	t.Helper()
 	report := audit.Check(r, tables(r.Entries))
 	for name, verdict := range readVerdicts(report) {
 		if verdict != audit.Pass {
@@ -312,5 +337,27 @@ func TestReadsOfADamagedRecord(t *testing.T) {
 		if strings.HasPrefix(name, "RET") && verdict != audit.Inconclusive {
 			t.Errorf("%s: %s", name, verdict)
 		}
+	}
+}
+
+// The documents of a result have the labels of their rows, and the result that of the answer.
+func TestSeededViolationsOfResults(t *testing.T) {
+	r := writing(t)
+	for _, c := range []struct{ name, old, now string }{
+		{"the result has another label", `"written":{"link":"results/run1.md","label":"{\"confidentiality\":[\"work\"]`, `"written":{"link":"results/run1.md","label":"{\"confidentiality\":[\"home\"]`},
+		{"a document has another label", `"label":"{\"confidentiality\":[\"work\"],\"integrity\":[]}"}]`, `"label":"{\"confidentiality\":[],\"integrity\":[]}"}]`},
+	} {
+		f := forge(t, r)
+		observation(f, answers, 10, c.old, c.now)
+		f.seal()
+		if got := readVerdicts(audit.Check(f.Record, nil)); got[audit.Answer] != audit.Fail {
+			t.Errorf("%s: %s", c.name, got[audit.Answer])
+		}
+	}
+	f := forge(t, r)
+	edit(f, "ceiling", 1, func(r *journal.Report) { r.Result = []byte(`[7]`) })
+	f.seal()
+	if got := audit.Check(f.Record, nil); got.Verdict == audit.Pass {
+		t.Error("a ceiling that cannot be read passes")
 	}
 }
