@@ -27,7 +27,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help build demo test check check-format check-vet check-staticcheck check-tests \
-	fuzz bench bench-store vuln fmt man install clean setup-go setup-run setup-check
+	fuzz bench bench-reads bench-store vuln fmt man install clean setup-go setup-run setup-check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,6 +64,10 @@ fuzz: setup-go ## run each fuzz target for FUZZTIME (20s)
 
 bench: setup-go ## run the benchmarks that match BENCH (all)
 	@set -e; for module in $(MODULES); do CGO_ENABLED=0 $(GO) test -C $$module -run '^$$' -bench '$(BENCH)' -benchmem ./...; done
+
+bench-reads: setup-go ## measure reads under a ceiling, directly and through a broker
+	CGO_ENABLED=0 $(GO) test -C bench -run '^$$' -bench BenchmarkRead -benchtime 3s -count 2 .
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench 'Measure|Call' -benchtime 2s -count 3 ./retrieval
 
 bench-store: build ## measure the store, beside notmuch and mu
 	GO="$(GO)" scripts/bench-store.sh
