@@ -11,6 +11,7 @@ import (
 
 	"github.com/loomrun/loom/effect/retrieve"
 	"github.com/loomrun/loom/internal/boundedfile"
+	settings "github.com/loomrun/loom/internal/config"
 	"github.com/loomrun/loom/label"
 	"github.com/loomrun/loom/readverb"
 	"github.com/loomrun/loom/result"
@@ -93,6 +94,9 @@ func (r *reading) binding(ctx context.Context, set settled) (*retrieve.Binding, 
 	config, err := retrieval.ReadConfig(r.config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", set.from("loom_retrieval_config", "--loom-retrieval-config"), err)
+	}
+	if set.sources["instance"].Origin != settings.Flag && config.Transport.Kind == retrieval.Direct {
+		r.instance = "" // whose data is read says whose facets are meant, unless the command line says otherwise
 	}
 	o := retrieve.Options{ConfigPath: r.config, Tools: r.tools, RequireRowLabels: r.requireLabels, Cabinet: r.cabinet(config), Resumed: r.resumed}
 	if err := r.bound(ctx, config, &o); err != nil {
