@@ -59,7 +59,7 @@ func checkWithin(record *journal.Record, cases []*journal.Case, work int) Report
 		}
 	} else {
 		a.concludeEffect()
-		a.reads.missed(0)
+		a.reads.conclude()
 		a.concludeStop()
 		a.concludeDefinition()
 		a.compare(cases)

@@ -29,6 +29,8 @@ type reads struct {
 	due      *effect.Disclosure // whose observation must be told before the next step
 	dueStep  int
 
+	unlabelled int // rows that were shown under the label of the question (D38)
+
 	rows, observations, withheld, bounds, ceilings, errors, answer check
 }
 
@@ -83,6 +85,14 @@ func (r *reads) begins(at int64, request effect.Request) {
 	r.missed(at)
 	if request.Label != r.known() {
 		r.observations.fail(at, "step %d is labelled by something else than the run was shown before it", request.Step)
+	}
+}
+
+// conclude says what a reader should know of a run whose reads are as they should be.
+func (r *reads) conclude() {
+	r.missed(0)
+	if r.unlabelled > 0 {
+		r.rows.note("rows without a label that were shown under that of the question: %d (--require-row-labels withholds such rows)", r.unlabelled)
 	}
 }
 
@@ -166,6 +176,7 @@ func (r *reads) read(at int64, step *step, report effect.Report) {
 	if string(measured.Shown()) != d.Text || measured.Truncated != d.Truncated || measured.OutputID != d.OutputID {
 		r.rows.fail(at, "what step %d showed is not what its payload comes to under the ceiling", step.number)
 	}
+	r.unlabelled += measured.Unlabelled
 	if shown := labelText(measured.Observed); shown != d.Label {
 		r.observations.fail(at, "the label of what step %d showed is not the join of its admitted rows' labels", step.number)
 	}

@@ -138,6 +138,9 @@ func passes(t *testing.T, r *journal.Record) {
 			t.Errorf("%s: %s", name, verdict)
 		}
 	}
+	if noted := report.Checks[7].Findings; len(noted) != 1 || !strings.HasPrefix(noted[0].What, "rows without a label that were shown under that of the question: 1 ") {
+		t.Errorf("D38: of rows without a label it is said %+v", noted)
+	}
 	if len(report.Checks) != 14 {
 		t.Errorf("there are %d checks", len(report.Checks))
 	}
