@@ -182,17 +182,19 @@ func (p *port) rests(held *handle.Table, g given) string {
 	return strings.Join(lines, "\n")
 }
 
-// write writes a result into the cabinet of the host.
-func (p *port) write(ctx context.Context, request result.Request) (_ *result.Written, err error) {
+// write writes a result into the cabinet of the host. Where it refuses, or is not there, nothing was written and the error is a *result.Error; any
+// other error leaves open whether something was.
+func (p *port) write(ctx context.Context, request result.Request) (*result.Written, error) {
 	open := p.binding.options.Cabinet
 	if open == nil {
-		return nil, errors.New("there is no instance to write the result into")
+		return nil, &result.Error{Code: result.CommitFailed, Refusals: []string{"there is no instance to write it into"}}
 	}
 	cabinet, closing, err := open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open the instance for the result: %w", err)
+		return nil, &result.Error{Code: result.CommitFailed, Refusals: []string{"the instance could not be opened"}}
 	}
-	defer func() { err = errors.Join(err, closing()) }()
+	// What was written is on the disk, whatever becomes of closing.
+	defer func() { _ = closing() }()
 	request.At = p.binding.options.Now().UTC().Truncate(time.Second)
 	return result.Write(ctx, cabinet, request)
 }
